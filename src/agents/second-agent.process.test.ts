@@ -11,7 +11,7 @@ import { runJob } from '../jobs/run-job.js'
 import { scriptedRuntime } from '../jobs/runtimes/scripted.js'
 import { ROLLOUT_AGENT, rolloutAgent, rolloutClient } from '../testing/rollout-agent/agent.js'
 import { rolloutReader } from '../testing/rollout-agent/reader.js'
-import { hookBody, rollout, SESSION } from '../testing/rollout-agent/rollout.js'
+import { hookBody, ROLLOUT_SESSION_ID, rollout } from '../testing/rollout-agent/rollout.js'
 import { aJob } from '../testing/sample-job.js'
 import { agentClients, callingSession, withoutClientVariables } from './clients.js'
 import { agents } from './index.js'
@@ -32,7 +32,7 @@ beforeEach(() => {
   agentClients[ROLLOUT_AGENT] = rolloutClient
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-second-agent-')))
   project = join(folder, 'shop')
-  transcript = join(folder, 'sessions', `rollout-2026-05-04T09-00-00-${SESSION}.jsonl`)
+  transcript = join(folder, 'sessions', `rollout-2026-05-04T09-00-00-${ROLLOUT_SESSION_ID}.jsonl`)
   for (const path of [project, join(folder, 'sessions')]) mkdirSync(path)
   const env = { HOME: folder, BATON_HOME: join(folder, 'baton') }
   app = openApp({ env, loadConfig, rareWork: () => rareWork })
@@ -64,7 +64,7 @@ test('a second agent is measured by its own transcript and window', () => {
   write(rollout.begin(project) + rollout.prompt('Never delete the migrations. Build the shop.'))
   hook('SessionStart', { source: 'startup' })
   step('resp-1', 60_000)
-  const record = app.store.session(SESSION)!
+  const record = app.store.session(ROLLOUT_SESSION_ID)!
   expect(record).toMatchObject({ agent: ROLLOUT_AGENT, model: 'gpt-test', project })
   expect(record.track).toMatchObject({ used: 60_000, limits: { window: 200_000, point: 180_000 } })
   expect(app.view(record)).toMatchObject({ source: 'transcript', compaction_percent: expect.closeTo(33.3, 1) })
@@ -91,7 +91,7 @@ test('the conversation of a second agent is archived before its compaction, foun
   hook('PostCompact', { trigger: 'auto' })
   const recovery = hook('SessionStart', { source: 'compact' })
   step('resp-2', 20_000)
-  const record = app.store.session(SESSION)!
+  const record = app.store.session(ROLLOUT_SESSION_ID)!
   expect(record.compactions).toBe(1)
   expect(record.track).toMatchObject({ used: 20_000, cycle: 2 })
   expect(recovery).toContain('Never delete the migrations')
@@ -99,7 +99,7 @@ test('the conversation of a second agent is archived before its compaction, foun
   const archives = archivesOf(app)
   try {
     const [archive] = finishArchives(app, archives)
-    expect(archive).toMatchObject({ agent: ROLLOUT_AGENT, sessionId: SESSION, trigger: 'auto' })
+    expect(archive).toMatchObject({ agent: ROLLOUT_AGENT, sessionId: ROLLOUT_SESSION_ID, trigger: 'auto' })
     const [hit] = archives.search({ query: 'migrations', limit: 5 })
     expect(hit).toMatchObject({ archive_id: archive!.archiveId, kind: 'prompt' })
   } finally {
@@ -144,7 +144,7 @@ test('a job of a second agent is measured, hands over and is completed', async (
 })
 
 test('a command that a second agent runs knows its session and starts other clients without its variables', () => {
-  const env = { CODEX_SESSION_ID: SESSION, PATH: '/bin' }
-  expect(callingSession(env)).toBe(SESSION)
+  const env = { CODEX_SESSION_ID: ROLLOUT_SESSION_ID, PATH: '/bin' }
+  expect(callingSession(env)).toBe(ROLLOUT_SESSION_ID)
   expect(withoutClientVariables(env)).toEqual({ PATH: '/bin' })
 })

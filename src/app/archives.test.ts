@@ -9,7 +9,7 @@ import { loadConfig } from '../config/load-config.js'
 import { openApp } from '../engine/open-engine.js'
 import * as rareWork from '../engine/rare-work.js'
 import { processInfo } from '../lib/process-info.js'
-import { createArchiveHome, line } from '../testing/archive-home.js'
+import { createArchiveHome, jsonLine } from '../testing/archive-home.js'
 import {
   archiveNewText,
   archivesOf,
@@ -102,7 +102,7 @@ function quickClock(): WaitClock {
 /** Creates a pending archive, while a running process holds an older one of the session. */
 function createHeldArchive() {
   const fixture = createArchiveHome()
-  fixture.write('s1', line({ by: 'user', text: 'one' }))
+  fixture.write('s1', jsonLine({ by: 'user', text: 'one' }))
   const older = fixture.plan('s1')!
   const { archiveId } = fixture.plan('s1')!
   // The parent of this process runs longer than the test.
@@ -146,7 +146,7 @@ describe('waiting for another process', () => {
 
   test('a finished archive is not waited for', async () => {
     const { fixture, store, finish } = createHeldArchive()
-    fixture.write('s2', line({ by: 'user', text: 'two' }))
+    fixture.write('s2', jsonLine({ by: 'user', text: 'two' }))
     const { archiveId } = fixture.keep('s2')
     const tell = (): never => expect.fail('nothing to wait for')
     expect(await waitForOtherWriter({ store, archiveId, finish, tell })).toMatchObject({ status: 'kept' })

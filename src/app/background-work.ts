@@ -10,7 +10,7 @@ import type { App } from '../engine/open-engine.js'
 import { findLostJobs } from '../jobs/find-job.js'
 import { reasonOf } from '../lib/errors.js'
 import type { Home } from '../lib/home.js'
-import { isDue, sweepClaim } from '../lib/hourly-claim.js'
+import { isClaimDue, sweepHourlyClaim } from '../lib/hourly-claim.js'
 import type { Log } from '../lib/log.js'
 import { isRunning } from '../lib/process-info.js'
 import type { ProgramContext } from '../lib/program-context.js'
@@ -182,7 +182,7 @@ export function startHousekeeping(app: App, keeper: Pick<Keeper, 'leave'>): () =
  */
 export function isWorkLeft({ store, home, now }: Pick<App, 'store' | 'home' | 'now'>): boolean {
   return (
-    isDue(sweepClaim(home, now())) ||
+    isClaimDue(sweepHourlyClaim(home, now())) ||
     hasWork(store, now()) ||
     store.openCompactions().length > 0 ||
     sessionsNeedingBrief(store, now()).length > 0

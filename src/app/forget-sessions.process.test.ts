@@ -1,13 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createTestHome, tell } from '../testing/cli-home.js'
+import { createTestHome, sendReading } from '../testing/cli-home.js'
 
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 
 test('forgetting a session deletes the long messages it received, but none that still wait', async () => {
   const fixture = createTestHome()
-  fixture.fill((app) => tell(app, { session: A, project: fixture.project }))
+  fixture.fill((app) => sendReading(app, { session: A, project: fixture.project }))
   const long = (word: string) => `${word} ${'x'.repeat(20_000)}`
   await fixture.run(['send', A, long('given')])
   await fixture.run(['send', A, long('waiting')])

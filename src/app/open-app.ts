@@ -2,8 +2,8 @@ import { loadConfig } from '../config/load-config.js'
 import type { BackgroundWork } from '../engine/context.js'
 import { type App, openApp } from '../engine/open-engine.js'
 import * as rareWork from '../engine/rare-work.js'
-import { isDue, sweepClaim } from '../lib/hourly-claim.js'
-import { engineOf, type ProgramContext } from '../lib/program-context.js'
+import { isClaimDue, sweepHourlyClaim } from '../lib/hourly-claim.js'
+import { hookEnginePath, type ProgramContext } from '../lib/program-context.js'
 import * as quoteEraser from '../store/sqlite/forget-words.js'
 import { drainSpoolSafely, makeKeeper, startWorker } from './background-work.js'
 
@@ -18,15 +18,15 @@ export async function withOpenApp<T>(
 ): Promise<T> {
   const keeper = keeps
     ? makeKeeper(
-        engineOf(program),
+        hookEnginePath(program),
         () => app.home,
         (...said) => app.log(...said),
       )
     : null
   let isLeft = false
   const leaveWork = (work?: BackgroundWork): void => {
-    if (work === 'handoff') startWorker('drive', engineOf(program), app.home)
-    else if (work === 'notice') startWorker('notify', engineOf(program), app.home)
+    if (work === 'handoff') startWorker('drive', hookEnginePath(program), app.home)
+    else if (work === 'notice') startWorker('notify', hookEnginePath(program), app.home)
     else if (keeper) keeper.leave()
     else isLeft = true
   }
@@ -45,6 +45,7 @@ export async function withOpenApp<T>(
     return await work(app)
   } finally {
     app.close()
-    if (isLeft || isDue(sweepClaim(app.home, program.now()))) startWorker('keep', engineOf(program), app.home)
+    if (isLeft || isClaimDue(sweepHourlyClaim(app.home, program.now())))
+      startWorker('keep', hookEnginePath(program), app.home)
   }
 }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { silentLog } from '../lib/log.js'
 import { openStore } from '../store/sqlite/sqlite.js'
 import type { Store } from '../store/store.js'
-import { createArchiveHome, line } from '../testing/archive-home.js'
+import { createArchiveHome, jsonLine } from '../testing/archive-home.js'
 import { type Archives, makeArchives } from './archive.js'
 import { bundleChild } from './fixtures/bundle-child.js'
 import { readSimpleLine } from './fixtures/simple-line.js'
@@ -39,7 +39,7 @@ function makeLostStores(records: boolean): () => { root: string; remove(): void 
   const fixture = createArchiveHome()
   for (const session of SESSIONS)
     for (const text of ['first', 'second']) {
-      fixture.write(session, line({ by: 'user', text: `${text} of ${session}` }))
+      fixture.write(session, jsonLine({ by: 'user', text: `${text} of ${session}` }))
       fixture.keep(session)
     }
   if (!records) rmSync(fixture.places.records, { recursive: true })

@@ -17,11 +17,11 @@ import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { expect, test } from 'vitest'
 import type { ArchiveRecord } from '../contract/records/archive.js'
-import { type ArchiveHome, createArchiveHome, line } from '../testing/archive-home.js'
+import { type ArchiveHome, createArchiveHome, jsonLine } from '../testing/archive-home.js'
 
-const said = (text: string): string => line({ by: 'user', text })
+const said = (text: string): string => jsonLine({ by: 'user', text })
 /** Returns a line that needs more than one block of a segment file. */
-const long = (word: string): string => line({ out: `${word} `.repeat(45_000) })
+const long = (word: string): string => jsonLine({ out: `${word} `.repeat(45_000) })
 
 /**
  * Returns a fixture with an empty store and the archive folder of another fixture.

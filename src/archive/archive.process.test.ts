@@ -16,11 +16,11 @@ import {
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { createArchiveHome, line } from '../testing/archive-home.js'
+import { createArchiveHome, jsonLine } from '../testing/archive-home.js'
 
 const sha = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex')
-const prompt = (text: string): string => line({ by: 'user', text })
-const noise = (bytes: number): string => line({ out: randomBytes(bytes / 2).toString('hex') })
+const prompt = (text: string): string => jsonLine({ by: 'user', text })
+const noise = (bytes: number): string => jsonLine({ out: randomBytes(bytes / 2).toString('hex') })
 
 describe('creating an archive', () => {
   test('an archive holds the transcript as it was when it was planned, without lines written later', () => {
@@ -189,7 +189,7 @@ describe('a transcript in an unexpected state', () => {
 
   test('a transcript without a final newline and with a line of 50 MB is kept exactly and searchable', () => {
     const fixture = createArchiveHome()
-    const long = line({ out: `needle-at-the-start ${'lorem ipsum '.repeat(4_300_000)} needle-at-the-end` })
+    const long = jsonLine({ out: `needle-at-the-start ${'lorem ipsum '.repeat(4_300_000)} needle-at-the-end` })
     const text = `${prompt('before')}${long}${prompt('after').trimEnd()}`
     fixture.write('s1', text)
     const kept = fixture.keep('s1')

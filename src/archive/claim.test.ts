@@ -2,12 +2,12 @@ import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { silentLog } from '../lib/log.js'
-import { type ArchiveHome, createArchiveHome, line } from '../testing/archive-home.js'
+import { type ArchiveHome, createArchiveHome, jsonLine } from '../testing/archive-home.js'
 import { pidNamespaceId } from './archive.js'
 import { claimArchive, type FinishDependencies, finishArchives } from './finish-archives.js'
 import { removeTemporary, temporaryName } from './temporary-files.js'
 
-const TEXT = line({ by: 'user', text: 'hello' })
+const TEXT = jsonLine({ by: 'user', text: 'hello' })
 const MINUTE = 60_000
 
 /** Starts a process that keeps archives. Processes in another namespace see it as dead. */

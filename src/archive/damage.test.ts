@@ -3,11 +3,11 @@ import { openSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, wr
 import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { type ArchiveHome, createArchiveHome, line } from '../testing/archive-home.js'
+import { type ArchiveHome, createArchiveHome, jsonLine } from '../testing/archive-home.js'
 import { matchesSource } from './keep-part.js'
 
-const said = (text: string): string => line({ by: 'user', text })
-const noise = (bytes: number): string => line({ out: randomBytes(bytes / 2).toString('hex') })
+const said = (text: string): string => jsonLine({ by: 'user', text })
+const noise = (bytes: number): string => jsonLine({ out: randomBytes(bytes / 2).toString('hex') })
 const sha = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
 
 function flipByte(path: string, at: number): void {

@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { createArchiveHome, line } from '../testing/archive-home.js'
+import { createArchiveHome, jsonLine } from '../testing/archive-home.js'
 
 function logging() {
   const logged: [level: string, text: string, fields: Record<string, unknown>][] = []
@@ -10,7 +10,7 @@ function logging() {
 
 test('a kept archive is logged as info with its size and its size on the disk', () => {
   const fixture = logging()
-  fixture.write('s1', line({ text: 'hello' }))
+  fixture.write('s1', jsonLine({ text: 'hello' }))
   const planned = fixture.plan('s1')!
   fixture.archives.finish()
   const stored = fixture.store.segments()[0]!.storedBytes
@@ -37,7 +37,7 @@ test('a missing transcript is logged as a warning with its path', () => {
 
 test('a transcript removed before it was copied is logged as a warning', () => {
   const fixture = logging()
-  const path = fixture.write('s1', line({ text: 'hello' }))
+  const path = fixture.write('s1', jsonLine({ text: 'hello' }))
   fixture.plan('s1')
   rmSync(path)
   rmSync(fixture.places.links, { recursive: true })
@@ -49,7 +49,7 @@ test('a transcript removed before it was copied is logged as a warning', () => {
 
 test('an archive that cannot be written is logged as an error with the time of the next try', () => {
   const fixture = logging()
-  fixture.write('s1', line({ text: 'hello' }))
+  fixture.write('s1', jsonLine({ text: 'hello' }))
   fixture.plan('s1')
   rmSync(fixture.places.folder, { recursive: true })
   writeFileSync(fixture.places.folder, 'a file in its place')

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { createArchiveHome, line } from '../testing/archive-home.js'
+import { createArchiveHome, jsonLine } from '../testing/archive-home.js'
 import { readSimpleLine } from './fixtures/simple-line.js'
 import { readTranscript, type TranscriptRange } from './read-transcript.js'
 
 /** Returns line n; every third line has no text. */
 const said = (n: number): string =>
-  n % 3 === 0 ? line({ kind: 'mode' }) : line({ by: n % 2 ? 'user' : 'agent', text: `line ${n}` })
+  n % 3 === 0 ? jsonLine({ kind: 'mode' }) : jsonLine({ by: n % 2 ? 'user' : 'agent', text: `line ${n}` })
 
 function keepTranscript(text: string) {
   const fixture = createArchiveHome()
@@ -60,14 +60,14 @@ describe('reading a kept transcript in both directions', () => {
   })
 
   test('reading backwards finds text far away from the given line', async () => {
-    const read = keepTranscript(line({ by: 'user', text: 'once' }) + line({ kind: 'mode' }).repeat(3_000))
+    const read = keepTranscript(jsonLine({ by: 'user', text: 'once' }) + jsonLine({ kind: 'mode' }).repeat(3_000))
     expect(linesOf(await read({ before: 3_001, limit: 5 }))).toEqual([1])
     expect((await read({ before: 3_001, limit: 5 })).previous_line).toBeNull()
   })
 
   test('a text that was cut is returned whole on request', async () => {
     const read = keepTranscript(
-      line({ by: 'agent', text: 'x'.repeat(30_000) }) + line({ by: 'user', text: 'last' }).trimEnd(),
+      jsonLine({ by: 'agent', text: 'x'.repeat(30_000) }) + jsonLine({ by: 'user', text: 'last' }).trimEnd(),
     )
     const [first, second] = (await read({})).entries
     expect([first?.text.length, first?.cut, second?.text]).toEqual([20_000, true, 'last'])

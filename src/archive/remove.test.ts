@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type ArchiveHome, createArchiveHome, line } from '../testing/archive-home.js'
+import { type ArchiveHome, createArchiveHome, jsonLine } from '../testing/archive-home.js'
 import { readSimpleLine } from './fixtures/simple-line.js'
 import { removeArchives } from './remove-archives.js'
 import { openIndex } from './search/open-index.js'
 
-const said = (text: string): string => line({ by: 'user', text })
-const noise = (): string => line({ out: randomBytes(40_000).toString('hex') })
+const said = (text: string): string => jsonLine({ by: 'user', text })
+const noise = (): string => jsonLine({ out: randomBytes(40_000).toString('hex') })
 const disk = (fixture: ArchiveHome): number =>
   fixture.files().reduce((sum, file) => sum + statSync(join(fixture.places.folder, file)).size, 0)
 const countHits = (fixture: ArchiveHome, query: string): number => fixture.archives.search({ query, limit: 9 }).length

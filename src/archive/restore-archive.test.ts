@@ -2,12 +2,12 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { BatonError, EXIT } from '../lib/errors.js'
-import { createArchiveHome, line } from '../testing/archive-home.js'
+import { createArchiveHome, jsonLine } from '../testing/archive-home.js'
 import { restoreArchive } from './restore-archive.js'
 
 function keepTranscript() {
   const fixture = createArchiveHome()
-  const text = line({ by: 'user', text: 'hello' })
+  const text = jsonLine({ by: 'user', text: 'hello' })
   fixture.write('s1', text)
   const part = fixture.keep('s1').parts[0]!
   const folder = join(fixture.dir, 'out')

@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createTestHome, type TestHome, tell } from '../testing/cli-home.js'
+import { createTestHome, sendReading, type TestHome } from '../testing/cli-home.js'
 
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 const B = 'bbbbbbbb-ef1f-4334-9716-3be98836406b'
@@ -11,8 +11,8 @@ function two(): TestHome & { other: string } {
   const other = join(fixture.user, 'blog')
   mkdirSync(other)
   fixture.fill((app) => {
-    tell(app, { session: A, project: fixture.project, used: 10_000 })
-    tell(app, { session: B, project: other, used: 10_000 })
+    sendReading(app, { session: A, project: fixture.project, used: 10_000 })
+    sendReading(app, { session: B, project: other, used: 10_000 })
   })
   return { ...fixture, other }
 }
@@ -60,8 +60,8 @@ test('sessions that name a project through a link are switched with the project'
   const link = join(fixture.dir, 'link')
   symlinkSync(fixture.project, link)
   fixture.fill((app) => {
-    tell(app, { session: A, project: fixture.project, used: 10_000 })
-    tell(app, { session: B, project: link, used: 10_000 })
+    sendReading(app, { session: A, project: fixture.project, used: 10_000 })
+    sendReading(app, { session: B, project: link, used: 10_000 })
   })
   await fixture.run(['off', '--project'])
   expect(await enabled(fixture)).toEqual({ a: false, b: false })
@@ -75,7 +75,7 @@ test('a project without sessions is the git repository, or else the folder', asy
   mkdirSync(join(fixture.project, '.git'))
   const { stdout } = await fixture.run(['off'], { cwd: inside })
   expect(stdout).toContain('Baton is now off for the project ~/shop (no session seen there yet).')
-  fixture.fill((app) => tell(app, { session: A, project: realpathSync(fixture.project), used: 10_000 }))
+  fixture.fill((app) => sendReading(app, { session: A, project: realpathSync(fixture.project), used: 10_000 }))
   expect(await enabled(fixture)).toEqual({ a: false })
 })
 
@@ -116,7 +116,7 @@ test('two scopes in one call are refused and change nothing', async () => {
 test('baton on opens the levels again, and baton off cancels waiting messages', async () => {
   const fixture = two()
   const climb = (used: number, durationMs: number) =>
-    fixture.fill((app) => tell(app, { session: A, project: fixture.project, used, durationMs }))
+    fixture.fill((app) => sendReading(app, { session: A, project: fixture.project, used, durationMs }))
   const statuses = async () =>
     (await fixture.run(['messages', '--json'])).json.messages.map((m: { status: string }) => m.status)
   climb(90_000, 2_000)

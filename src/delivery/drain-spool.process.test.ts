@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../testing/engine-session.js'
 import { answerWaitingHook, drainSpool } from './drain-spool.js'
 import { readSpooled } from './spool.js'
 
@@ -35,11 +35,11 @@ function spoolToolBatch(used: number): string {
 test('an engine does not withdraw a message when it finds a signal that another engine has answered', () => {
   const id = spoolToolBatch(90_000)
   const held = readSpooled(spool, id)!
-  expect(said(answerWaitingHook(app.engine, spool, id)).agent).toMatch(/Context level "notice"/)
+  expect(textsOfAnswer(answerWaitingHook(app.engine, spool, id)).agent).toMatch(/Context level "notice"/)
   app.secondEngine().take(held.raw, { deliver: 'outbox', signalId: id, unserved: true })
   expect(s.messages('context').map((message) => message.status)).toEqual(['sent'])
   expect(existsSync(join(app.outbox, s.id))).toBe(false)
-  expect(said(answerWaitingHook(app.engine, spool, spoolToolBatch(91_000))).agent).toBeNull()
+  expect(textsOfAnswer(answerWaitingHook(app.engine, spool, spoolToolBatch(91_000))).agent).toBeNull()
   expect(readdirSync(spool)).toEqual([])
 })
 
@@ -96,7 +96,9 @@ test('a compaction whose hook waits is left to that hook, and later signals of t
   expect(s.record().state).toBe('compacting')
   const goesOn = leaveCompaction('SessionStart-compact', process.pid)
   expect(drainSpool(app.engine, spool)).toBe(0)
-  expect(said(answerWaitingHook(app.engine, spool, goesOn)).agent).toMatch(/This conversation was just compacted/)
+  expect(textsOfAnswer(answerWaitingHook(app.engine, spool, goesOn)).agent).toMatch(
+    /This conversation was just compacted/,
+  )
   expect(readdirSync(spool)).toEqual([])
 })
 
@@ -114,7 +116,9 @@ test('a hook that waits for the answer to any event keeps its signal from other 
   const waits = (pid: number) => `${session}.${Math.floor(Date.now() / 1000)}.${micros}.${pid}.${kind}-now`
   renameSync(join(spool, id), join(spool, waits(process.pid)))
   expect(drainSpool(app.secondEngine(), spool)).toBe(0)
-  expect(said(answerWaitingHook(app.engine, spool, readdirSync(spool)[0]!)).agent).toMatch(/Context level "notice"/)
+  expect(textsOfAnswer(answerWaitingHook(app.engine, spool, readdirSync(spool)[0]!)).agent).toMatch(
+    /Context level "notice"/,
+  )
   renameSync(join(spool, spoolToolBatch(91_000)), join(spool, waits(nobody())))
   expect(drainSpool(app.engine, spool)).toBe(1)
 })

@@ -6,7 +6,7 @@ import type { Event } from '../contract/records/event.js'
 import type { App } from '../engine/open-engine.js'
 import { viewCoverage } from '../engine/views/brief-view.js'
 import { viewJob } from '../jobs/view-job.js'
-import { copies, type LogEntry } from '../model/log.js'
+import { countOccurrences, type LogEntry } from '../model/log.js'
 import type { Model } from '../model/model.js'
 import {
   DEMO_MODEL,
@@ -105,14 +105,14 @@ export type Summary = ReturnType<typeof summarise>
  */
 function toldIn(requests: readonly LogEntry[], level: DemoStory['levels'][number]): number | null {
   const index = requests.findIndex(
-    (entry) => entry.cycle === level.cycle - 1 && copies(entry, `[baton] Context level "${level.name}"`) > 0,
+    (entry) => entry.cycle === level.cycle - 1 && countOccurrences(entry, `[baton] Context level "${level.name}"`) > 0,
   )
   return index < 0 ? null : index + 1
 }
 
 /** True when a summary request contains the facts that must survive, exactly once. */
 export function wasSummaryInstructed(model: Pick<Model, 'log'>): boolean {
-  return model.log().some((entry) => entry.kind === 'compaction' && copies(entry, SUMMARY_INSTRUCTIONS) === 1)
+  return model.log().some((entry) => entry.kind === 'compaction' && countOccurrences(entry, SUMMARY_INSTRUCTIONS) === 1)
 }
 
 const OPENINGS = {
@@ -128,8 +128,8 @@ function recoveries(events: readonly Event[], requests: readonly LogEntry[]) {
   return events.flatMap(({ type, data }) => {
     if (type !== 'recovery_delivered') return []
     const step = data.step === 2 ? 2 : 1
-    const index = requests.findIndex((entry) => copies(entry, OPENINGS[step]) > 0)
-    const most = Math.max(0, ...requests.map((entry) => copies(entry, OPENINGS[step])))
+    const index = requests.findIndex((entry) => countOccurrences(entry, OPENINGS[step]) > 0)
+    const most = Math.max(0, ...requests.map((entry) => countOccurrences(entry, OPENINGS[step])))
     return [{ step, facts: Number(data.facts), in_request: index < 0 ? null : index + 1, copies: most }]
   })
 }
@@ -140,7 +140,7 @@ function recoveries(events: readonly Event[], requests: readonly LogEntry[]) {
  */
 function backAgain(requests: readonly LogEntry[]): boolean {
   const after = requests.filter((entry) => entry.cycle === 1)
-  return after.length > 0 && after.every((entry) => copies(entry, DEMO_RULE) > 0)
+  return after.length > 0 && after.every((entry) => countOccurrences(entry, DEMO_RULE) > 0)
 }
 
 /** The decision without its surrounding words, which an extracted fact may leave out. */
@@ -166,12 +166,12 @@ export function summariseHandoff(app: App, model: Model) {
     author: brief?.author ?? null,
     /** Coverage of the brief as the agent wrote it, before Baton added the missing facts. */
     coverage: brief?.coverage ? viewCoverage(brief.coverage) : null,
-    asked_in_request: indexOf(old, (entry) => copies(entry, 'A handoff brief') > 0),
+    asked_in_request: indexOf(old, (entry) => countOccurrences(entry, 'A handoff brief') > 0),
     tokens_before: done.usedTokens,
     tokens_after: firstReading(app, done.newSessionId),
     /** True when the fresh session's first request contains the brief. */
-    brief_in_first_request: first !== undefined && copies(first, DEMO_REASON) > 0,
-    added_in_first_request: first !== undefined && copies(first, DECIDED) > 0,
+    brief_in_first_request: first !== undefined && countOccurrences(first, DEMO_REASON) > 0,
+    added_in_first_request: first !== undefined && countOccurrences(first, DECIDED) > 0,
     requests_after: fresh.length,
     worked_on: fresh.some(({ answer }) => answer?.text === LAST_ANSWER),
     duration_ms: Date.parse(done.stateAt) - Date.parse(done.requestedAt),
@@ -233,13 +233,13 @@ export function summariseJob(app: App, model: Model) {
       used_tokens: one.used_tokens,
       compaction_tokens: one.compaction_tokens,
       requests: requests.length,
-      task_in_first_request: first !== undefined && copies(first, JOB_PROMPT) > 0,
-      brief_in_first_request: first !== undefined && copies(first, BRIEF) > 0,
-      added_in_first_request: first !== undefined && copies(first, WITHOUT_REASON) > 0,
+      task_in_first_request: first !== undefined && countOccurrences(first, JOB_PROMPT) > 0,
+      brief_in_first_request: first !== undefined && countOccurrences(first, BRIEF) > 0,
+      added_in_first_request: first !== undefined && countOccurrences(first, WITHOUT_REASON) > 0,
     }
   })
   const last = requestsOf(model, view.session_id)
-  const failed = last.findIndex((entry) => copies(entry, FAILED_CHECK_OUTPUT) > 0)
+  const failed = last.findIndex((entry) => countOccurrences(entry, FAILED_CHECK_OUTPUT) > 0)
   return {
     job_id: view.job_id,
     agent: view.agent,

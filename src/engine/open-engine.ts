@@ -17,7 +17,7 @@ import { dropSpooled, readSpooled } from '../delivery/spool.js'
 import { batonHome, type Home } from '../lib/home.js'
 import { openHomeFolder } from '../lib/home-safety.js'
 import { fileLog, type Log } from '../lib/log.js'
-import { COLOURS, statusText, WITHOUT_COLOURS } from '../policy/status-text.js'
+import { statusText, WITH_COLOURS, WITHOUT_COLOURS } from '../policy/status-text.js'
 import type { QuoteEraser } from '../store/sqlite/open.js'
 import { openStore } from '../store/sqlite/sqlite.js'
 import type { Store } from '../store/store.js'
@@ -191,7 +191,7 @@ export function openApp(options: AppOptions): App {
         seatName: segments.includes('seat') ? (store.seat(record.seatId)?.name ?? null) : null,
         now: shownAt,
       }
-      return statusText(facts, policy.statusLine, plain ? WITHOUT_COLOURS : COLOURS)
+      return statusText(facts, policy.statusLine, plain ? WITHOUT_COLOURS : WITH_COLOURS)
     },
     drain(how) {
       const taken = drainSpool(engine, home.spool, how)

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../testing/engine-session.js'
 import { requestBrief } from './handoff/handoff-calls.js'
 
 const ATTENDED = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api' }
@@ -25,7 +25,7 @@ const lastHandoff = () => app.store.handoffs().at(-1)!
 describe('with a damaged key', () => {
   test('with a damaged key the turn ends as usual, the handoff fails, and the user is told what to do', () => {
     damageKey()
-    const { user } = said(endTurn().answer)
+    const { user } = textsOfAnswer(endTurn().answer)
     expect(lastHandoff()).toMatchObject({ state: 'failed', trouble: expect.stringContaining('is damaged') })
     expect(user).toContain('is damaged')
     expect(user).toMatch(/backup/)
@@ -38,7 +38,7 @@ describe('with a damaged key', () => {
     damageKey()
     s.end('clear')
     const fresh = testSession(app, 'bbbbbbbb-0002', ATTENDED)
-    const told = [fresh.start('clear'), fresh.prompt()].map(({ answer }) => said(answer))
+    const told = [fresh.start('clear'), fresh.prompt()].map(({ answer }) => textsOfAnswer(answer))
     expect(told.map(({ agent }) => agent ?? '').join()).not.toContain('Fix the login')
     expect(told.map(({ user }) => user ?? '').join()).toContain('is damaged')
     expect(lastHandoff().state).toBe('failed')

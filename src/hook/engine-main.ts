@@ -13,7 +13,7 @@ import type { RareWork } from '../engine/load-rare-work.js'
 import { type App, openApp } from '../engine/open-engine.js'
 import { batonHome } from '../lib/home.js'
 import { openHomeFolder } from '../lib/home-safety.js'
-import { isDue, sweepClaim } from '../lib/hourly-claim.js'
+import { isClaimDue, sweepHourlyClaim } from '../lib/hourly-claim.js'
 import { fileLog } from '../lib/log.js'
 import { scaleTimeout } from '../lib/patience.js'
 import { isRunning } from '../lib/process-info.js'
@@ -112,7 +112,7 @@ function keep(app: App): void {
   if (store.dueNotices(now.toISOString()).length > 0) hasNotices = true
   const waits =
     hasLeftWork ||
-    isDue(sweepClaim(app.home, now)) ||
+    isClaimDue(sweepHourlyClaim(app.home, now)) ||
     hasWork(store, now) ||
     store.openCompactions().length > 0 ||
     sessionsNeedingBrief(store, now).length > 0

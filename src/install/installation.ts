@@ -17,7 +17,7 @@ import { findProgram } from '../lib/find-program.js'
 import { batonHome, type Home } from '../lib/home.js'
 import { judgeHome } from '../lib/home-safety.js'
 import { isAlive } from '../lib/process-info.js'
-import { engineOf, type ProgramContext } from '../lib/program-context.js'
+import { hookEnginePath, type ProgramContext } from '../lib/program-context.js'
 import { shortenHome } from '../lib/shown-text.js'
 import { isServerLocked } from '../store/server-lock.js'
 import { openStore } from '../store/sqlite/sqlite.js'
@@ -39,7 +39,7 @@ export const AGENT_NAMES: readonly string[] = Object.keys(agentInstallers)
  */
 export function launcherTextHere(agent: string, home: Home, program: InstalledProgram): string {
   const bash = findProgram('bash', program.env) ?? '/bin/bash'
-  return agentInstallers[agent]!.launcher({ bash, home, node: process.execPath, engine: engineOf(program) })
+  return agentInstallers[agent]!.launcher({ bash, home, node: process.execPath, engine: hookEnginePath(program) })
 }
 
 /** Returns the launcher's text for an install. Throws when a program that it starts is missing. */
@@ -50,9 +50,9 @@ export function launcherTextForInstall(agent: string, home: Home, program: Insta
       'Install bash and run baton install again.',
     )
   }
-  if (!existsSync(engineOf(program))) {
+  if (!existsSync(hookEnginePath(program))) {
     throw new BatonError(
-      `Cannot install the hooks: ${engineOf(program)} is missing from the package.`,
+      `Cannot install the hooks: ${hookEnginePath(program)} is missing from the package.`,
       'Run npm install -g baton-cli, then baton install.',
     )
   }

@@ -6,11 +6,19 @@ import { contextPercentages } from '../policy/percent.js'
 import { holdGrowth, tokensPerStep } from '../tracker/forecast.js'
 import { type JobDependencies, recordAttempt, recordJob } from './dependencies.js'
 import { NO_FAILURES } from './job.js'
-import { type ContextGrowth, findCrossings, fullAt, handoffLevelAt, hasRoom, isFull, levelText } from './job-levels.js'
+import {
+  type ContextGrowth,
+  findCrossings,
+  handoffLevelAt,
+  hasRoomForBatch,
+  isSessionFull,
+  levelText,
+  stopAtTokens,
+} from './job-levels.js'
 import { Journal, readAnswers } from './journal.js'
 import type { SessionHost } from './live-session.js'
 import type { Outcome } from './outcome.js'
-import { addUsage, ownSpend, SpendTracker, tokensOf } from './spend-tracker.js'
+import { addUsage, ownSpend, SpendTracker, totalTokensOf } from './spend-tracker.js'
 
 /** Messages that end a retry: an answer, the client giving up, or the session being reopened. */
 const ENDS_RETRY: ReadonlySet<RuntimeMessage['kind']> = new Set(['answer', 'result', 'started'])
@@ -26,7 +34,7 @@ export interface CutPoint {
 }
 
 /** Callbacks from an attempt to the job around it. */
-export interface HostContext {
+export interface AttemptCallbacks {
   /** Returns how long the job has run. */
   ranMs(): number
   /** Runs the hooks of a level that was reached; the session does not wait for them. */
@@ -59,7 +67,7 @@ export class AttemptHost implements SessionHost {
     deps: JobDependencies,
     attempt: AttemptRecord,
     journalPath: string,
-    private readonly context: HostContext,
+    private readonly context: AttemptCallbacks,
   ) {
     this.deps = deps
     this.log = deps.log
@@ -184,7 +192,7 @@ export class AttemptHost implements SessionHost {
       level: handoffLevelAt(spec, { window, point }),
     }
     const bytes = calls.reduce((all, { result }) => all + Buffer.byteLength(JSON.stringify(result) ?? ''), 0)
-    return hasRoom(newest.tokens, bytes, climb)
+    return hasRoomForBatch(newest.tokens, bytes, climb)
   }
 
   recordStart(usage: ContextUsage): void {
@@ -212,10 +220,10 @@ export class AttemptHost implements SessionHost {
     const stops = ends && !this.runsWhenFull
     this.crossLevels(usage, spec.levels ?? [])
     this.reportProgress({
-      full_at: stops ? fullAt(climb) : usage.point,
+      full_at: stops ? stopAtTokens(climb) : usage.point,
       tokens_per_step: tokensPerStep({ seen: climbOf(this.growth), perStep: this.perStep }),
     })
-    return { full: stops && isFull(usage.used, climb) }
+    return { full: stops && isSessionFull(usage.used, climb) }
   }
 
   /** Runs the actions of levels that were reached, except handoffs, which `isFull` handles. */
@@ -355,5 +363,5 @@ function climbOf(growth: readonly number[]): number[] {
 }
 
 function tokensSpentIn({ spend }: AttemptRecord): number {
-  return tokensOf(spend)
+  return totalTokensOf(spend)
 }

@@ -5,7 +5,7 @@ import type { AttemptRecord, JobRecord } from '../contract/records/job.js'
 import { readIfThere, writeFileAtomic } from '../lib/atomic-file.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { briefAppendix, CALLS_TITLE } from './brief-appendix.js'
-import { OUTCOMES } from './call-list.js'
+import { OUTCOME_TEXTS } from './call-list.js'
 import { failedText } from './checks/run-checks.js'
 import type { JobDependencies } from './dependencies.js'
 import { type SessionStartHookPayload, sessionStartPayload } from './hooks/payloads.js'
@@ -50,7 +50,7 @@ export class AttemptPrompts {
       brief:
         text === null
           ? null
-          : { text: withoutHashComment(text), lead: before === null ? newJobLead(job) : handoffLead(job) },
+          : { text: withoutHashComment(text), lead: before === null ? newJobLead(job) : briefIntroduction(job) },
       repository: text === null ? null : repository(job.workspace?.folder ?? job.spec.folder),
       // A brief written by code lists all calls itself.
       unreportedCalls:
@@ -182,7 +182,7 @@ export function freshPrompt({ task, before, brief, repository, unreportedCalls }
 }
 
 /** Introduces the brief to the next session of the same job. */
-export function handoffLead({ handoffs, spec }: Pick<JobRecord, 'handoffs' | 'spec'>): string {
+export function briefIntroduction({ handoffs, spec }: Pick<JobRecord, 'handoffs' | 'spec'>): string {
   return [
     '[baton] You continue a job that another session began.',
     `This is handoff ${handoffs} of at most ${spec.maxHandoffs}.`,
@@ -247,7 +247,7 @@ function listUnreportedCalls(calls: readonly KnownCall[]): string {
 
 function lineOf({ callId, tool, input, outcome, result }: KnownCall, longest: number): string {
   const end = result === '' ? '' : `: ${toOneLine(result, longest)}`
-  return `- ${tool} ${toOneLine(input, longest)} (${callId}): ${OUTCOMES[outcome]}${end}`
+  return `- ${tool} ${toOneLine(input, longest)} (${callId}): ${OUTCOME_TEXTS[outcome]}${end}`
 }
 
 function toOneLine(text: string, longest: number): string {

@@ -109,7 +109,7 @@ const STORE_INTERVAL_MS = 5_000
  * Measures how long a job has really run, over all its runners, for the budget of minutes.
  * Pauses and waiting for a usage limit do not count.
  */
-export class WorkClock {
+export class JobRunningTime {
   private known = 0
   private since: number | null = null
   private keptAt = 0

@@ -72,10 +72,10 @@ function newestThatFit(lines: readonly { line: string; isOpen: boolean }[]): str
 function lineOf({ tool, outcome, result }: KnownCall, text: string, count: number): string {
   const times = count > 1 ? ` (${count} times)` : ''
   const error = outcome === 'failed' && result !== '' ? `: ${toOneLine(result, LONGEST_RESULT)}` : ''
-  return `- ${toOneLine(tool, 80)}${times} ${toOneLine(text, LONGEST_CALL)}: ${OUTCOMES[outcome]}${error}`
+  return `- ${toOneLine(tool, 80)}${times} ${toOneLine(text, LONGEST_CALL)}: ${OUTCOME_TEXTS[outcome]}${error}`
 }
 
-export const OUTCOMES: Record<KnownCall['outcome'], string> = {
+export const OUTCOME_TEXTS: Record<KnownCall['outcome'], string> = {
   done: 'done',
   failed: 'failed',
   unknown: 'outcome unknown',

@@ -4,7 +4,7 @@ import { ambiguousId } from '../lib/ambiguous-id.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { isAlive } from '../lib/process-info.js'
 import type { Store } from '../store/store.js'
-import { isOver } from './job.js'
+import { isJobOver } from './job.js'
 import { viewJob } from './view-job.js'
 
 const RECENT_MS = 7 * 24 * 3_600_000
@@ -67,11 +67,11 @@ interface LostJobs {
  */
 export function findLostJobs(store: Pick<Store, 'openJobs'>, isThere: typeof isAlive = isAlive): LostJobs {
   const left = store.openJobs().filter(({ runner }) => runner === null || !isThere(runner))
-  const open = left.filter(({ state }) => !isOver(state))
+  const open = left.filter(({ state }) => !isJobOver(state))
   const isWanted = ({ wanted }: JobRecord): boolean => wanted === null || wanted === 'leave'
   return {
     interrupted: open.filter((job) => isWanted(job) && (job.state !== 'paused' || job.wanted === 'leave')),
     stopRequested: open.filter((job) => !isWanted(job) && job.state !== 'paused'),
-    endHooksDue: left.filter(({ state, hooksDue }) => isOver(state) && hooksDue),
+    endHooksDue: left.filter(({ state, hooksDue }) => isJobOver(state) && hooksDue),
   }
 }

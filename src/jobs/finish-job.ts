@@ -1,16 +1,16 @@
 import type { JobRecord, WorkspaceState } from '../contract/records/job.js'
 import { jobNotice } from '../policy/notice-text.js'
 import { type JobDependencies, recordJob } from './dependencies.js'
-import { cut } from './hooks/chat-text.js'
+import { cutChatText } from './hooks/chat-text.js'
 import { endEvent, endPayload } from './hooks/payloads.js'
 import { hooksFor } from './hooks/select-hooks.js'
-import { ALLOWING_EDITS, isOver, type Next, nextAfter } from './job.js'
+import { ALLOWING_EDITS, isJobOver, type JobAction, nextJobAction } from './job.js'
 import type { JobHookRunner } from './job-hooks.js'
 import { endProcesses } from './processes.js'
 import { jobEnvironment } from './start-session.js'
 import { type CleanupResult, publishedNotes, tearDownWorkspace } from './workspace/tear-down.js'
 
-export type JobEnd = Extract<Next, { do: 'end' }>
+export type JobEnd = Extract<JobAction, { do: 'end' }>
 
 /**
  * Ends a run. First stores how the job ends, then cleans up processes, worktree and branch.
@@ -23,7 +23,7 @@ export async function finishJob(
   hooks: JobHookRunner,
   over: JobEnd,
 ): Promise<JobRecord> {
-  const ended = isOver(over.state)
+  const ended = isJobOver(over.state)
   if (ended) recordJob(deps, jobId, { ending: { state: over.state, exitReason: over.reason, detail: over.detail } })
   await endProcesses(jobId)
   const torn = ended ? await tearDown(deps, jobId, over) : null
@@ -59,7 +59,7 @@ async function tearDown(deps: JobDependencies, jobId: string, { state }: JobEnd)
 /** Returns the first non-empty line of the prompt, without heading marks. */
 function titleOf(prompt: string): string {
   const lines = prompt.split('\n').map((line) => line.replace(/^[\s#]+/, '').trim())
-  return cut(lines.find((line) => line !== '') ?? 'A job', 70)
+  return cutChatText(lines.find((line) => line !== '') ?? 'A job', 70)
 }
 
 /**
@@ -68,7 +68,9 @@ function titleOf(prompt: string): string {
  */
 function findCancellation(deps: JobDependencies, jobId: string): JobEnd | null {
   const job = deps.store.job(jobId)!
-  return job.wanted === 'cancel' ? (nextAfter(job, { how: 'stopped', wanted: 'cancel' }, deps.now()) as JobEnd) : null
+  return job.wanted === 'cancel'
+    ? (nextJobAction(job, { how: 'stopped', wanted: 'cancel' }, deps.now()) as JobEnd)
+    : null
 }
 
 /**
@@ -88,7 +90,7 @@ function deniedNotes({ store }: JobDependencies, jobId: string): string[] {
 function storeEnd(deps: JobDependencies, jobId: string, over: JobEnd, torn: CleanupResult | null): JobRecord {
   const { spec, wanted, runner, handoffs, workspace, startedAt, createdAt } = deps.store.job(jobId)!
   const { state, reason: exitReason } = over
-  const ended = isOver(state)
+  const ended = isJobOver(state)
   const notes = [
     ...(ended && exitReason !== 'refused' ? deniedNotes(deps, jobId) : []),
     ...(torn?.notes ?? []),

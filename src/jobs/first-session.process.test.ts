@@ -5,7 +5,15 @@ import type { JobSpec } from '../contract/records/job.js'
 import { processInfo } from '../lib/process-info.js'
 import { sampleSession } from '../store/samples.cases.js'
 import { aJob, anAttempt } from '../testing/sample-job.js'
-import { FRESH, folder, reply, stage, step, store, useJobStore } from '../testing/scripted-job.js'
+import {
+  briefReply,
+  FRESH_PER_JOB,
+  folder,
+  scriptedJob,
+  scriptedStep,
+  store,
+  useJobStore,
+} from '../testing/scripted-job.js'
 import { whyNotUsable } from './first-session.js'
 import { runJob } from './run-job.js'
 import type { RuntimeScript } from './runtimes/scripted-steps.js'
@@ -13,14 +21,14 @@ import type { RuntimeScript } from './runtimes/scripted-steps.js'
 useJobStore()
 
 const HOUR = 3_600_000
-const PERSISTENT = { ...FRESH, mode: 'persistent' as const, project: '/shop' }
+const PERSISTENT = { ...FRESH_PER_JOB, mode: 'persistent' as const, project: '/shop' }
 
 /**
  * Runs jobs of the agent `coder` one after the other, on one runtime and a clock set by the test.
  */
 function agentStage(script: RuntimeScript, spec: Partial<JobSpec> = {}) {
   let now = Date.parse('2026-11-16T04:00:00.000Z')
-  const staged = stage(script, { agentName: 'coder', session: PERSISTENT, ...spec }, { now: () => new Date(now) })
+  const staged = scriptedJob(script, { agentName: 'coder', session: PERSISTENT, ...spec }, { now: () => new Date(now) })
   let count = 0
   const add = (more: Partial<JobSpec> = {}): string => {
     const jobId = `job_next_${++count}`
@@ -50,10 +58,10 @@ function agentStage(script: RuntimeScript, spec: Partial<JobSpec> = {}) {
   }
 }
 
-const done = [step(1, 30_000), { text: 'Done.' }]
+const done = [scriptedStep(1, 30_000), { text: 'Done.' }]
 
 test('the next job of a persistent agent continues its last session with the new task', async () => {
-  const it = agentStage({ sessions: [done, [step(2, 40_000), { text: 'Done again.' }]] })
+  const it = agentStage({ sessions: [done, [scriptedStep(2, 40_000), { text: 'Done again.' }]] })
   const first = await it.run()
   it.pass(HOUR)
   const second = await it.next('Now the printer.')
@@ -97,7 +105,7 @@ test.each<[string, { pass?: number; more?: () => Partial<JobSpec>; used?: number
   ],
 ])('a persistent session that %s is not continued, and the job starts fresh with its brief', async (_, how, reason) => {
   // The last step fills the session and ends the job before a handoff could follow.
-  const full = [step(1, how.used ?? 30_000), { text: 'Done.' }]
+  const full = [scriptedStep(1, how.used ?? 30_000), { text: 'Done.' }]
   const it = agentStage({ sessions: [full, [{ text: 'Done again.' }]] })
   store.putJob({ ...store.job(it.jobId)!, spec: { ...store.job(it.jobId)!.spec, maxHandoffs: 0 } })
   const first = await it.run()
@@ -114,7 +122,7 @@ test.each<[string, { pass?: number; more?: () => Partial<JobSpec>; used?: number
 })
 
 test('two jobs of a persistent agent at the same time never share a session', async () => {
-  const it = agentStage({ sessions: [done, [step(2, 30_000)], [{ text: 'Done.' }]] })
+  const it = agentStage({ sessions: [done, [scriptedStep(2, 30_000)], [{ text: 'Done.' }]] })
   const first = await it.run()
   // The second job holds the session: it is paused and will resume it.
   const held = it.add()
@@ -126,7 +134,7 @@ test('two jobs of a persistent agent at the same time never share a session', as
 })
 
 test('a job cannot be resumed while another job continues its session', async () => {
-  const it = agentStage({ sessions: [[step(1, 30_000), { fails: { terminal: 'api_error', status: 400 } }]] })
+  const it = agentStage({ sessions: [[scriptedStep(1, 30_000), { fails: { terminal: 'api_error', status: 400 } }]] })
   const first = await it.run()
   expect(first.state).toBe('failed')
   const other = it.add()
@@ -155,14 +163,14 @@ test('a continued session whose context no longer fits hands off instead of fail
 })
 
 test('a session that reached max_duration hands off after its batch, and the next starts at zero', async () => {
-  const session = { ...FRESH, maxMs: 2 * HOUR }
+  const session = { ...FRESH_PER_JOB, maxMs: 2 * HOUR }
   const it = agentStage(
     {
       sessions: [
-        [step(1, 20_000), step(2, 21_000)],
-        [step(3, 20_000), { text: 'Done.' }],
+        [scriptedStep(1, 20_000), scriptedStep(2, 21_000)],
+        [scriptedStep(3, 20_000), { text: 'Done.' }],
       ],
-      replies: [reply],
+      replies: [briefReply],
     },
     { session },
   )
@@ -180,8 +188,8 @@ test('a session that reached max_duration hands off after its batch, and the nex
 
 test('without a handoff left a session that has worked for max_duration fails the job with timeout', async () => {
   const it = agentStage(
-    { sessions: [[step(1, 20_000), step(2, 21_000), { text: 'Never.' }]] },
-    { session: { ...FRESH, maxMs: HOUR }, maxHandoffs: 0 },
+    { sessions: [[scriptedStep(1, 20_000), scriptedStep(2, 21_000), { text: 'Never.' }]] },
+    { session: { ...FRESH_PER_JOB, maxMs: HOUR }, maxHandoffs: 0 },
   )
   const begun = Date.parse('2026-11-16T04:00:00.000Z')
   it.deps.now = () => new Date(begun + it.runtime.requests.length * HOUR)
@@ -194,11 +202,11 @@ test('without a handoff left a session that has worked for max_duration fails th
 })
 
 test('a job runs on the session the user named, in that session’s seat', async () => {
-  const it = stage({ sessions: [[step(1, 30_000), { text: 'Done.' }]] })
+  const it = scriptedJob({ sessions: [[scriptedStep(1, 30_000), { text: 'Done.' }]] })
   const known = { ...sampleSession('named', { seatId: 'seat_user', process: null }), project: folder }
   store.putSession({ ...known, state: 'ended' })
   const { spec } = store.job(it.jobId)!
-  store.putJob({ ...store.job(it.jobId)!, spec: { ...spec, session: { ...FRESH, resume: 'named' } } })
+  store.putJob({ ...store.job(it.jobId)!, spec: { ...spec, session: { ...FRESH_PER_JOB, resume: 'named' } } })
   const job = await it.run()
   expect(job).toMatchObject({ state: 'completed', sessionId: 'named', seatId: 'seat_user' })
   expect(it.runtime.startedSessions).toMatchObject([
@@ -216,11 +224,11 @@ test.each<[string, object, RegExp]>([
     /process \d+ runs it/,
   ],
 ])('a job does not run on a session that %s', async (_, change, reason) => {
-  const it = stage({ sessions: [[{ text: 'Never.' }]] })
+  const it = scriptedJob({ sessions: [[{ text: 'Never.' }]] })
   const known = sampleSession('named', { seatId: 'seat_user', process: null })
   store.putSession({ ...known, project: folder, state: 'ended', ...change })
   const { spec } = store.job(it.jobId)!
-  store.putJob({ ...store.job(it.jobId)!, spec: { ...spec, session: { ...FRESH, resume: 'named' } } })
+  store.putJob({ ...store.job(it.jobId)!, spec: { ...spec, session: { ...FRESH_PER_JOB, resume: 'named' } } })
   expect(await it.run()).toMatchObject({ state: 'failed', exitReason: 'error', detail: expect.stringMatching(reason) })
   expect(it.runtime.startedSessions).toEqual([])
 })

@@ -7,8 +7,8 @@ import type { Store } from '../store/store.js'
 import { AttemptPrompts } from './attempt-prompts.js'
 import { freshAttempt, lastStartedAttempt } from './attempt-record.js'
 import { type JobDependencies, recordJob } from './dependencies.js'
-import { isOver } from './job.js'
-import { handoffLevelAt, isFull } from './job-levels.js'
+import { isJobOver } from './job.js'
+import { handoffLevelAt, isSessionFull } from './job-levels.js'
 import { addUsage } from './spend-tracker.js'
 import { jobFolder } from './start-session.js'
 
@@ -91,7 +91,7 @@ function findLastSession(store: Store, job: JobRecord): LastSession | null {
     .filter(({ spec }) => spec.session !== undefined && spec.session.project === session!.project)
     // A script cannot continue a client's session, nor a client a script's session.
     .filter(({ spec }) => (spec.runtime === 'scripted') === (runtime === 'scripted'))
-    .filter(({ jobId, state }) => jobId !== job.jobId && isOver(state))
+    .filter(({ jobId, state }) => jobId !== job.jobId && isJobOver(state))
     .sort((one, other) => Date.parse(other.endedAt ?? other.stateAt) - Date.parse(one.endedAt ?? one.stateAt))
   for (const ended of newestFirst) {
     const attempt = lastStartedAttempt(store.attempts(ended.jobId))
@@ -117,7 +117,7 @@ function whyInvalid(
   const { usedTokens: used, windowTokens: window, pointTokens: point, growth = [], workedMs = 0 } = attempt
   if (
     used !== null &&
-    isFull(used, { window, point, remaining, growth, level: handoffLevelAt(job.spec, { window, point }) })
+    isSessionFull(used, { window, point, remaining, growth, level: handoffLevelAt(job.spec, { window, point }) })
   )
     return 'its context is full'
   if (session!.maxMs !== null && workedMs >= session!.maxMs) return 'it reached session.max_duration'
@@ -159,7 +159,7 @@ function findOrWriteBrief(deps: JobDependencies, { job, attempt }: LastSession, 
 function findSessionUser(store: Store, sessionId: string, exceptJobId: string | null): string | null {
   const job = store
     .openJobs()
-    .find((one) => one.sessionId === sessionId && one.jobId !== exceptJobId && !isOver(one.state))
+    .find((one) => one.sessionId === sessionId && one.jobId !== exceptJobId && !isJobOver(one.state))
   if (job) return `job ${job.jobId} uses it (${job.state})`
   const session = store.session(sessionId)
   const process = session?.state === 'ended' ? null : session?.process
@@ -169,7 +169,9 @@ function findSessionUser(store: Store, sessionId: string, exceptJobId: string | 
 /** Returns why a job cannot resume its session: another job uses it. Null when it can resume. */
 export function whySessionTaken(store: Store, { jobId, sessionId }: JobRecord): string | null {
   if (sessionId === null) return null
-  const other = store.openJobs().find((one) => one.sessionId === sessionId && one.jobId !== jobId && !isOver(one.state))
+  const other = store
+    .openJobs()
+    .find((one) => one.sessionId === sessionId && one.jobId !== jobId && !isJobOver(one.state))
   return other === undefined ? null : `job ${other.jobId} continues its session ${sessionId}`
 }
 

@@ -6,7 +6,7 @@ import { isAlive } from '../lib/process-info.js'
 import { removeFolder } from '../lib/remove-folder.js'
 import type { Store } from '../store/store.js'
 import type { JobDependencies } from './dependencies.js'
-import { isOver } from './job.js'
+import { isJobOver } from './job.js'
 
 export interface ForgottenJob {
   jobId: string
@@ -23,7 +23,7 @@ type ForgetDependencies = {
 
 /** Returns why a job is still needed. Null when it has ended and its end hooks have run. */
 function whyNotForgotten({ state, runner, hooksDue }: JobRecord): string | null {
-  if (!isOver(state)) return `it is ${state}`
+  if (!isJobOver(state)) return `it is ${state}`
   return hooksDue || (runner !== null && isAlive(runner)) ? 'its end hooks have not finished' : null
 }
 
@@ -38,7 +38,7 @@ export function forgetJob({ store, folderOf }: ForgetDependencies, jobId: string
     if (job === null)
       throw new BatonError(`There is no job ${jobId}.`, 'Run baton jobs list --all to see all jobs.', EXIT.notFound)
     const why = whyNotForgotten(job)
-    const hint = isOver(job.state)
+    const hint = isJobOver(job.state)
       ? 'Wait for them. If their process died, run baton jobs resume.'
       : `Only ended jobs can be forgotten. Run baton jobs cancel ${jobId} first.`
     if (why !== null) throw new BatonError(`Job ${jobId} cannot be forgotten: ${why}.`, hint, EXIT.refused)

@@ -39,7 +39,7 @@ export class JobHookRunner {
     const hooks = hooksFor(this.job.spec.hooks, 'session_start')
     const run = await runHooks(hooks, 'session_start', payload, { ...this.hookContext, signal: this.signals.cancel })
     this.logRun('session_start', run, null)
-    return contextOf(run)
+    return hookContextText(run)
   }
 
   /** Runs the context threshold hooks and returns what to do with a full session. */
@@ -50,7 +50,7 @@ export class JobHookRunner {
       ...this.hookContext,
       signal: this.signals.stop,
     })
-    const verdict = decisionOf(run)
+    const verdict = lastHookDecision(run)
     this.logRun('context_threshold', run, verdict)
     return verdict.decision
   }
@@ -135,7 +135,7 @@ interface Verdict {
 }
 
 /** Returns the decision of the `on_context_threshold` hooks. The last hook that decides wins. */
-export function decisionOf({ results, stoppedBy }: HookRun): Verdict {
+export function lastHookDecision({ results, stoppedBy }: HookRun): Verdict {
   if (stoppedBy) {
     return {
       decision: 'handoff',
@@ -159,12 +159,12 @@ function decisionOfHook(result: HookResult): Verdict | null {
 }
 
 /** Limit of text that hooks put before a prompt. More would distract from the task. */
-export const MOST_CONTEXT = 40_000
+export const MAX_HOOK_CONTEXT = 40_000
 
 /**
  * Returns the text that `on_session_start` hooks put before the prompt. Empty when there is none.
  */
-export function contextOf({ results }: HookRun): string {
+export function hookContextText({ results }: HookRun): string {
   const parts = results
     .filter(({ ok }) => ok)
     .map((result) => {
@@ -173,9 +173,9 @@ export function contextOf({ results }: HookRun): string {
     })
     .filter((text) => text !== '')
   const whole = parts.join('\n\n')
-  if (whole.length <= MOST_CONTEXT) return whole
-  const omitted = whole.length - MOST_CONTEXT
-  return `${whole.slice(0, MOST_CONTEXT)}\n[baton] ${omitted} characters of the hooks' output are omitted here.`
+  if (whole.length <= MAX_HOOK_CONTEXT) return whole
+  const omitted = whole.length - MAX_HOOK_CONTEXT
+  return `${whole.slice(0, MAX_HOOK_CONTEXT)}\n[baton] ${omitted} characters of the hooks' output are omitted here.`
 }
 
 /** Returns the text under a key of a JSON object. Null when there is none. */

@@ -2,7 +2,15 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { JobLevel } from '../contract/records/job.js'
-import { BRIEF, folder, shell, stage, step, store, useJobStore } from '../testing/scripted-job.js'
+import {
+  folder,
+  SCRIPTED_BRIEF,
+  scriptedJob,
+  scriptedStep,
+  shellHook,
+  store,
+  useJobStore,
+} from '../testing/scripted-job.js'
 import { findCrossings, handoffLevelAt, levelAt } from './job-levels.js'
 
 const level = (
@@ -48,7 +56,7 @@ describe('levels of an agent', () => {
 
 describe('levels of an agent in its jobs', () => {
   useJobStore()
-  const reply = { when: 'handoff brief', text: BRIEF }
+  const reply = { when: 'handoff brief', text: SCRIPTED_BRIEF }
   const crossed = () =>
     store
       .events({ limit: 500 })
@@ -56,9 +64,9 @@ describe('levels of an agent in its jobs', () => {
       .map(({ data }) => data.level)
 
   test('a pausing level pauses a job once, and the resumed job continues beyond it', async () => {
-    const steps = [1, 2, 3, 4].map((n) => ({ ...step(n, 60_000 + n * 1_000), delayMs: 700 }))
-    const { run } = stage(
-      { sessions: [steps, [{ ...step(5, 70_000) }, { text: 'Done.' }]] },
+    const steps = [1, 2, 3, 4].map((n) => ({ ...scriptedStep(n, 60_000 + n * 1_000), delayMs: 700 }))
+    const { run } = scriptedJob(
+      { sessions: [steps, [{ ...scriptedStep(5, 70_000) }, { text: 'Done.' }]] },
       { levels: [level('late', 30, ['pause'])] },
     )
     expect(await run()).toMatchObject({
@@ -70,13 +78,13 @@ describe('levels of an agent in its jobs', () => {
   })
 
   test('a handoff level hands off before the threshold, runs hooks in parallel and tells the agent', async () => {
-    const hooks = [shell('cat > told.json')]
+    const hooks = [shellHook('cat > told.json')]
     const levels = [level('told', 20, ['agent', 'hook:mine'], { hooks }), level('handoff', 40, ['request-handoff'])]
     const sessions = [
-      [step(1, 40_000), step(2, 50_000), step(3, 70_000), step(4, 75_000)],
-      [step(5, 20_000), { text: 'Done.' }],
+      [scriptedStep(1, 40_000), scriptedStep(2, 50_000), scriptedStep(3, 70_000), scriptedStep(4, 75_000)],
+      [scriptedStep(5, 20_000), { text: 'Done.' }],
     ]
-    const { run, runtime } = stage({ sessions, replies: [reply] }, { levels })
+    const { run, runtime } = scriptedJob({ sessions, replies: [reply] }, { levels })
     const job = await run()
     expect(job).toMatchObject({ state: 'completed', handoffs: 1 })
     const texts = runtime.requests.flatMap((request) => request.texts).join('\n')
@@ -92,8 +100,8 @@ describe('levels of an agent in its jobs', () => {
 
   test('levels do nothing before they are reached, and cause no handoff when none is left', async () => {
     const levels = [level('handoff', 40, ['hand-off']), level('far', 99, ['pause'])]
-    const { run } = stage(
-      { sessions: [[step(1, 70_000), step(2, 80_000), { text: 'Done.' }]] },
+    const { run } = scriptedJob(
+      { sessions: [[scriptedStep(1, 70_000), scriptedStep(2, 80_000), { text: 'Done.' }]] },
       { levels, maxHandoffs: 0 },
     )
     expect(await run()).toMatchObject({ state: 'completed', handoffs: 0 })

@@ -91,7 +91,7 @@ export interface ContextGrowth {
  * The client compacts before a request that would cross that point.
  * A batch may add more tokens than the configured reserve.
  */
-export function fullAt(climb: ContextGrowth): number | null {
+export function stopAtTokens(climb: ContextGrowth): number | null {
   const [by, level] = [fullByGrowth(climb), climb.level ?? null]
   return level === null || by === null ? (by ?? level) : Math.min(by, level)
 }
@@ -107,8 +107,8 @@ function fullByGrowth({ point, window, remaining, growth }: ContextGrowth): numb
   return Math.max(Math.floor(end / 2), Math.min(wanted, safe))
 }
 
-export function isFull(used: number, climb: ContextGrowth): boolean {
-  const at = fullAt(climb)
+export function isSessionFull(used: number, climb: ContextGrowth): boolean {
+  const at = stopAtTokens(climb)
   return at !== null && used >= at
 }
 
@@ -116,9 +116,12 @@ export function isFull(used: number, climb: ContextGrowth): boolean {
  * True when a session is surely not full after a batch of that many bytes.
  * A token has at least one byte, so bytes are an upper bound.
  */
-export function hasRoom(before: number, bytes: number, climb: ContextGrowth): boolean {
+export function hasRoomForBatch(before: number, bytes: number, climb: ContextGrowth): boolean {
   const most = before + bytes + CLIENT_OVERHEAD
-  return fullAt(climb) !== null && !isFull(most, { ...climb, growth: [...climb.growth, bytes + CLIENT_OVERHEAD] })
+  return (
+    stopAtTokens(climb) !== null &&
+    !isSessionFull(most, { ...climb, growth: [...climb.growth, bytes + CLIENT_OVERHEAD] })
+  )
 }
 
 /** Tokens that the client itself adds to a request, such as reminders and referenced files. */

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { JobRecord } from '../contract/records/job.js'
 import { aJob } from '../testing/sample-job.js'
-import { countOutcome, isOver, nextAfter, whyNotResumed } from './job.js'
+import { countOutcome, isJobOver, nextJobAction, whyNotResumed } from './job.js'
 import type { Outcome } from './outcome.js'
 
 const NOW = new Date('2026-11-16T05:00:00.000Z')
-const next = (outcome: Outcome, change: Partial<JobRecord> = {}) => nextAfter({ ...aJob(), ...change }, outcome, NOW)
+const next = (outcome: Outcome, change: Partial<JobRecord> = {}) =>
+  nextJobAction({ ...aJob(), ...change }, outcome, NOW)
 
 describe('what a job does when a session ends', () => {
   test('an agent that says it is done is not believed before the checks pass', () => {
@@ -136,9 +137,9 @@ describe('what a job does when a session ends', () => {
   test('a completed or cancelled job is not resumed', () => {
     expect(whyNotResumed({ state: 'completed', exitReason: 'success' })).toMatch(/done/)
     expect(whyNotResumed({ state: 'cancelled', exitReason: 'cancelled' })).toMatch(/cancelled/)
-    expect(['completed', 'failed', 'cancelled'].every((state) => isOver(state as JobRecord['state']))).toBe(true)
+    expect(['completed', 'failed', 'cancelled'].every((state) => isJobOver(state as JobRecord['state']))).toBe(true)
     expect(
-      ['pending', 'running', 'handing-off', 'waiting', 'paused'].some((s) => isOver(s as JobRecord['state'])),
+      ['pending', 'running', 'handing-off', 'waiting', 'paused'].some((s) => isJobOver(s as JobRecord['state'])),
     ).toBe(false)
   })
 })

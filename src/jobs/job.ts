@@ -25,7 +25,7 @@ import type { Outcome } from './outcome.js'
  * A returned batch of tools resets all counters. Stalls and limits are counted separately.
  * Error texts say first what happened and then what to do.
  */
-export type Next =
+export type JobAction =
   | { do: 'check' }
   | { do: 'hand-off' }
   | { do: 'resume'; after: number }
@@ -37,7 +37,7 @@ export type Next =
       detail: string
     }
 
-export const MOST_FAILURES = 5
+export const MAX_FAILURES_IN_A_ROW = 5
 const MOST_STALLS = 2
 const PAUSES_MS = [1_000, 5_000, 20_000, 60_000]
 /** Delays when the provider does not say how long a usage limit lasts. */
@@ -47,7 +47,7 @@ const LIMIT_MARGIN_MS = 2_000
 /** Longest usage limit that is believed. No plan has a longer one. */
 const LONGEST_LIMIT_MS = 8 * 24 * 3600_000
 
-export function nextAfter(job: JobRecord, outcome: Outcome, now: Date): Next {
+export function nextJobAction(job: JobRecord, outcome: Outcome, now: Date): JobAction {
   switch (outcome.how) {
     case 'done':
       return wereAllEditsDenied(job) ? failed('refused', deniedText(job)) : { do: 'check' }
@@ -114,7 +114,7 @@ function deniedText({ edits, spec }: JobRecord): string {
  */
 export const ALLOWING_EDITS: ReadonlySet<string> = new Set(['acceptEdits', 'auto'])
 
-function stopped(wanted: NonNullable<JobRecord['wanted']>, level: string | null): Next {
+function stopped(wanted: NonNullable<JobRecord['wanted']>, level: string | null): JobAction {
   if (wanted === 'cancel')
     return { do: 'end', state: 'cancelled', reason: 'cancelled', detail: 'the user cancelled it' }
   const who =
@@ -125,7 +125,7 @@ function stopped(wanted: NonNullable<JobRecord['wanted']>, level: string | null)
   return { do: 'end', state: 'paused', reason: null, detail }
 }
 
-function handOffOrEnd(job: JobRecord, outcome: Outcome): Next {
+function handOffOrEnd(job: JobRecord, outcome: Outcome): JobAction {
   if (job.handoffs < job.spec.maxHandoffs) return { do: 'hand-off' }
   if (outcome.how === 'full' && job.spec.afterMaxHandoffs === 'compact') return { do: 'resume', after: 0 }
   const why = outcome.how === 'too-long' ? ` (${outcome.detail})` : ''
@@ -135,7 +135,7 @@ function handOffOrEnd(job: JobRecord, outcome: Outcome): Next {
   )
 }
 
-function stalled(job: JobRecord, silentMs: number): Next {
+function stalled(job: JobRecord, silentMs: number): JobAction {
   if ((job.stalls ?? 0) + 1 >= MOST_STALLS)
     return failed(
       'stalled',
@@ -145,9 +145,9 @@ function stalled(job: JobRecord, silentMs: number): Next {
   return { do: 'resume', after: 0 }
 }
 
-function retryOrFail(job: JobRecord, detail: string): Next {
-  if (job.failures + 1 >= MOST_FAILURES)
-    return failed('error', `${detail} (after ${MOST_FAILURES} attempts); fix the cause, then resume the job`)
+function retryOrFail(job: JobRecord, detail: string): JobAction {
+  if (job.failures + 1 >= MAX_FAILURES_IN_A_ROW)
+    return failed('error', `${detail} (after ${MAX_FAILURES_IN_A_ROW} attempts); fix the cause, then resume the job`)
   return { do: 'resume', after: PAUSES_MS[Math.min(job.failures, PAUSES_MS.length - 1)]! }
 }
 
@@ -158,7 +158,7 @@ function limitEnd(job: JobRecord, until: string | null, now: Date): string {
   return new Date(known ? named : now.getTime() + pause).toISOString()
 }
 
-function failed(reason: ExitReason, detail: string): Next {
+function failed(reason: ExitReason, detail: string): JobAction {
   return { do: 'end', state: 'failed', reason, detail }
 }
 
@@ -207,7 +207,7 @@ function lengthText(ms: number): string {
 }
 
 /** True for states that are final unless the user resumes the job. */
-export function isOver(state: JobState): boolean {
+export function isJobOver(state: JobState): boolean {
   return state === 'completed' || state === 'failed' || state === 'cancelled'
 }
 

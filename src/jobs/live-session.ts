@@ -43,7 +43,7 @@ export interface SessionHost {
   textForNextRequest(sessionId: string, after: 'batch' | 'compaction'): string | null
 }
 
-export interface Bounds {
+export interface SessionTimeLimits {
   /** Time without any output after which the client counts as stuck. */
   silenceMs: number
   /** Time limit of the whole turn. Null without a limit. */
@@ -125,7 +125,7 @@ export class LiveSession {
   }
 
   /** Sends a prompt and resolves with the outcome of the turn. Never rejects. */
-  async turn(prompt: string, mode: 'work' | 'brief', bounds: Bounds): Promise<Outcome> {
+  async turn(prompt: string, mode: 'work' | 'brief', bounds: SessionTimeLimits): Promise<Outcome> {
     if (this.exitOutcome !== null) return this.exitOutcome
     this.mode = mode
     this.stop = null
@@ -295,7 +295,7 @@ export class LiveSession {
     this.session.kill()
   }
 
-  private checkTurnSafely(bounds: Bounds): void {
+  private checkTurnSafely(bounds: SessionTimeLimits): void {
     try {
       this.checkTurn(bounds)
     } catch (error) {
@@ -304,7 +304,7 @@ export class LiveSession {
   }
 
   /** Checks requests to stop and timeouts, twice a second while a turn runs. */
-  private checkTurn({ silenceMs, turnMs, backgroundMs = silenceMs }: Bounds): void {
+  private checkTurn({ silenceMs, turnMs, backgroundMs = silenceMs }: SessionTimeLimits): void {
     const now = Date.now()
     const stop = this.stop ?? this.host.mustStop()
     // Only background tasks still run, and they end with the client.

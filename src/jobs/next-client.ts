@@ -1,6 +1,6 @@
 import type { AttemptRecord } from '../contract/records/job.js'
 import { reasonOf } from '../lib/errors.js'
-import { AttemptHost, type HostContext } from './attempt-host.js'
+import { type AttemptCallbacks, AttemptHost } from './attempt-host.js'
 import { freshAttempt } from './attempt-record.js'
 import { type JobDependencies, recordAttempt } from './dependencies.js'
 import { hooksFor } from './hooks/select-hooks.js'
@@ -27,7 +27,7 @@ export class NextClient {
     private readonly deps: JobDependencies,
     private readonly jobId: string,
     private readonly journal: string,
-    private readonly context: HostContext,
+    private readonly context: AttemptCallbacks,
     private readonly keep: (line: string) => void,
   ) {}
 

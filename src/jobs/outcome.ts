@@ -69,7 +69,7 @@ function firstLine(text: string): string {
 }
 
 /** Describes an outcome briefly for the resumed agent and for users. Empty without one. */
-export function detailOf(outcome: Outcome | undefined): string {
+export function detailText(outcome: Outcome | undefined): string {
   if (outcome === undefined) return ''
   if ('detail' in outcome) return outcome.detail
   return outcome.how === 'stalled' ? 'the client became silent' : outcome.how

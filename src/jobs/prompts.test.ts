@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { aJob } from '../testing/sample-job.js'
-import { freshPrompt, handoffLead, resumePrompt } from './attempt-prompts.js'
+import { briefIntroduction, freshPrompt, resumePrompt } from './attempt-prompts.js'
 import type { KnownCall } from './journal.js'
 
 const call = (id: string, outcome: KnownCall['outcome'], result = ''): KnownCall => ({
@@ -27,7 +27,7 @@ describe('the first prompt of a session', () => {
       before: 'From a hook.',
       repository: 'branch main, 2 changed files',
       unreportedCalls: 'These calls were made.',
-      brief: { text: '# Handoff brief\n\nNext: step 7', lead: handoffLead(aJob({ handoffs: 2 })) },
+      brief: { text: '# Handoff brief\n\nNext: step 7', lead: briefIntroduction(aJob({ handoffs: 2 })) },
     })
     // Text without Baton's prefix counts as the user's and would be quoted in every later brief.
     expect(text).toMatch(/^\[baton\] [^\n]*hooks[^\n]*\n\nFrom a hook\.\n\n\[baton\] You continue a job/)

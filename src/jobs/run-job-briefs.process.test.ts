@@ -1,15 +1,22 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { BRIEF, folder, stage, step, useJobStore } from '../testing/scripted-job.js'
+import { folder, SCRIPTED_BRIEF, scriptedJob, scriptedStep, useJobStore } from '../testing/scripted-job.js'
 import { CALLS_TITLE } from './brief-appendix.js'
 
 useJobStore()
 
 test('a brief by code quotes the last brief of an agent and lists every call since it', async () => {
-  const given = { when: 'as your whole answer', text: BRIEF }
-  const { run, deps, jobId } = stage({
-    sessions: [[step(1, 155_000)], [step(2, 155_000)], [], [step(3, 155_000)], [], [{ text: 'Done.' }]],
+  const given = { when: 'as your whole answer', text: SCRIPTED_BRIEF }
+  const { run, deps, jobId } = scriptedJob({
+    sessions: [
+      [scriptedStep(1, 155_000)],
+      [scriptedStep(2, 155_000)],
+      [],
+      [scriptedStep(3, 155_000)],
+      [],
+      [{ text: 'Done.' }],
+    ],
     replies: [given],
   })
   const { storeAgentBrief: take } = deps.briefs
@@ -28,7 +35,7 @@ test('a brief by code quotes the last brief of an agent and lists every call sin
 
 test('a list of calls too long for the brief is in a file that the brief names', async () => {
   const many = Array.from({ length: 400 }, (_, n) => ({ input: `step ${n} ${'x'.repeat(200)}`, result: 'did' }))
-  const { run, runtime, jobId } = stage({
+  const { run, runtime, jobId } = scriptedJob({
     sessions: [[{ calls: many, used: 155_000 }], [], [{ text: 'Done.' }]],
     replies: [{ when: 'as your whole answer', text: 'No.' }],
   })
@@ -46,8 +53,8 @@ test('a list of calls too long for the brief is in a file that the brief names',
 
 test('a session reopened after a crash gets its brief from a copy cut off at an earlier answer', async () => {
   const noBrief = { when: 'as your whole answer', text: 'No.' }
-  const sessions = [[step(1, 50_000), step(2, 155_000)], [], [], [{ text: 'Done.' }]]
-  const staged = stage({ sessions, replies: [noBrief] })
+  const sessions = [[scriptedStep(1, 50_000), scriptedStep(2, 155_000)], [], [], [{ text: 'Done.' }]]
+  const staged = scriptedJob({ sessions, replies: [noBrief] })
   const { writeByCode: write } = staged.deps.briefs
   staged.deps.briefs.writeByCode = () => {
     throw new Error('killed')
@@ -65,11 +72,11 @@ test('a session reopened after a crash gets its brief from a copy cut off at an 
 
 test('a brief by code says that the agent was asked only if the model answered', async () => {
   const asked = { when: 'as your whole answer', text: 'No.' }
-  const sessions = () => [[step(1, 155_000)], [], [{ text: 'Done.' }]]
-  const refuses = stage({ sessions: sessions(), replies: [asked] })
+  const sessions = () => [[scriptedStep(1, 155_000)], [], [{ text: 'Done.' }]]
+  const refuses = scriptedJob({ sessions: sessions(), replies: [asked] })
   await refuses.run()
   expect(refuses.briefs.kept[0]!.reason).toBe('The session was asked for a brief and gave none.')
-  const dies = stage({ sessions: sessions(), replies: [{ ...asked, dies: { at: 'request', code: 1 } }] })
+  const dies = scriptedJob({ sessions: sessions(), replies: [{ ...asked, dies: { at: 'request', code: 1 } }] })
   await dies.run()
   expect(dies.briefs.kept[0]!.reason).toBe('The session could not be asked for a brief: the client ended with 1.')
 })

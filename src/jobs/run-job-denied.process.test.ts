@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { stage, store, useJobStore } from '../testing/scripted-job.js'
+import { scriptedJob, store, useJobStore } from '../testing/scripted-job.js'
 
 useJobStore()
 
@@ -7,7 +7,7 @@ const edit = (denied: boolean) => ({ name: 'Edit', input: { file_path: 'a.ts' },
 
 test('a job in which every edit was denied ends as refused, and denials are counted while it runs', async () => {
   const calls = [edit(true), { name: 'Read', denied: true }, edit(true)]
-  const { run, jobId } = stage({ sessions: [[{ calls, used: 20_000 }, { text: 'All done.' }]] })
+  const { run, jobId } = scriptedJob({ sessions: [[{ calls, used: 20_000 }, { text: 'All done.' }]] })
   const job = await run()
   expect(job).toMatchObject({ state: 'failed', exitReason: 'refused', edits: { made: 0, denied: 2 } })
   expect(job.detail).toMatch(/^all its 2 edits were denied.*--permission-mode acceptEdits[^;]*$/)
@@ -19,7 +19,7 @@ test('a job in which every edit was denied ends as refused, and denials are coun
 
 test('a job with one successful edit is completed, and its result names the denied calls', async () => {
   const calls = [edit(true), edit(false)]
-  const { run } = stage({ sessions: [[{ calls, used: 20_000 }, { text: 'All done.' }]] })
+  const { run } = scriptedJob({ sessions: [[{ calls, used: 20_000 }, { text: 'All done.' }]] })
   const job = await run()
   expect(job).toMatchObject({ state: 'completed', edits: { made: 1, denied: 1 } })
   expect(job.detail).toMatch(/\b1 tool call was denied\b/)
@@ -30,7 +30,7 @@ test('a resumed refused job tells the agent to repeat its edits, and is complete
     [{ calls: [edit(true)], used: 20_000 }, { text: 'All done.' }],
     [{ calls: [edit(false)], used: 21_000 }, { text: 'Now it is done.' }],
   ]
-  const { run, runtime, jobId } = stage({ sessions })
+  const { run, runtime, jobId } = scriptedJob({ sessions })
   expect(await run()).toMatchObject({ state: 'failed', exitReason: 'refused' })
   const { spec } = store.job(jobId)!
   store.putJob({ ...store.job(jobId)!, spec: { ...spec, permissionMode: 'acceptEdits' } })

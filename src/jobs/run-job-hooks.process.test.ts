@@ -2,7 +2,15 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { aJob } from '../testing/sample-job.js'
-import { folder, reply, shell, stage, step, store, useJobStore } from '../testing/scripted-job.js'
+import {
+  briefReply,
+  folder,
+  scriptedJob,
+  scriptedStep,
+  shellHook,
+  store,
+  useJobStore,
+} from '../testing/scripted-job.js'
 
 useJobStore()
 
@@ -10,20 +18,20 @@ test("end hooks run even if the job's folder is gone", async () => {
   const work = join(folder, 'work')
   mkdirSync(work)
   const checks = [{ name: 'removes', command: `rm -rf '${work}'`, timeoutMs: 10_000 }]
-  const hooks = { ...aJob().spec.hooks, afterRun: [shell(`cat > '${folder}/end.json'`)] }
-  const { run } = stage({ sessions: [[]] }, { folder: work, checks, hooks })
+  const hooks = { ...aJob().spec.hooks, afterRun: [shellHook(`cat > '${folder}/end.json'`)] }
+  const { run } = scriptedJob({ sessions: [[]] }, { folder: work, checks, hooks })
   expect(await run()).toMatchObject({ state: 'completed' })
   expect(JSON.parse(readFileSync(join(folder, 'end.json'), 'utf8'))).toMatchObject({ event: 'completed' })
 })
 
 test('hooks add text before the prompt, decide about a full session, and run at the end', async () => {
-  const { run, runtime, briefs } = stage(
-    { sessions: [[step(1, 155_000), step(2, 160_000), { text: 'Done.' }]], replies: [reply] },
+  const { run, runtime, briefs } = scriptedJob(
+    { sessions: [[scriptedStep(1, 155_000), scriptedStep(2, 160_000), { text: 'Done.' }]], replies: [briefReply] },
     {
       hooks: {
-        onSessionStart: [shell('echo Ticket 7')],
-        onContextThreshold: [shell('cat > threshold.json; echo continue')],
-        afterRun: [shell('cat > end.json')],
+        onSessionStart: [shellHook('echo Ticket 7')],
+        onContextThreshold: [shellHook('cat > threshold.json; echo continue')],
+        afterRun: [shellHook('cat > end.json')],
         onError: [],
       },
     },
@@ -38,9 +46,9 @@ test('hooks add text before the prompt, decide about a full session, and run at 
 })
 
 test('a hook that answers continue ends its handoff with handoff_cancelled', async () => {
-  const onContextThreshold = [shell('echo continue')]
-  const { run, types, jobId } = stage(
-    { sessions: [[step(1, 155_000), { text: 'Done.' }]], replies: [reply] },
+  const onContextThreshold = [shellHook('echo continue')]
+  const { run, types, jobId } = scriptedJob(
+    { sessions: [[scriptedStep(1, 155_000), { text: 'Done.' }]], replies: [briefReply] },
     { hooks: { ...aJob().spec.hooks, onContextThreshold } },
   )
   expect(await run()).toMatchObject({ state: 'completed', handoffs: 0 })

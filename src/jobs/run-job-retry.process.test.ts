@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { stage, store, useJobStore } from '../testing/scripted-job.js'
+import { scriptedJob, store, useJobStore } from '../testing/scripted-job.js'
 import { viewJob } from './view-job.js'
 
 useJobStore()
 
 test('a retry of the client is reported with reason, attempt and time until an answer comes', async () => {
   const shown: unknown[] = []
-  const { run, jobId } = stage(
+  const { run, jobId } = scriptedJob(
     { sessions: [[{ retries: [null, 529], text: 'Done.' }]] },
     {},
     {
@@ -30,7 +30,7 @@ test('a retry of the client is reported with reason, attempt and time until an a
 test('a session reopened after a failure is reported as a retry with its attempt and time', async () => {
   const dies = { text: '', dies: { at: 'request' as const, signal: 'SIGKILL' } }
   const waiting: unknown[] = []
-  const { run, jobId } = stage(
+  const { run, jobId } = scriptedJob(
     { sessions: [[{ calls: [{ input: 'step 1' }], used: 20_000 }, dies], [{ text: 'Done.' }]] },
     {},
     {

@@ -5,7 +5,15 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { until } from '../../test/harness/wait.js'
 import { processInfo } from '../lib/process-info.js'
 import { aJob } from '../testing/sample-job.js'
-import { folder, reply, shell, stage, step, store, useJobStore } from '../testing/scripted-job.js'
+import {
+  briefReply,
+  folder,
+  scriptedJob,
+  scriptedStep,
+  shellHook,
+  store,
+  useJobStore,
+} from '../testing/scripted-job.js'
 import { findLostJobs } from './find-job.js'
 import { endProcesses } from './processes.js'
 import { endJob, runJob, runLateEndHooks } from './run-job.js'
@@ -23,8 +31,8 @@ test('a job is paused at the next batch and cancelled at once by the user', asyn
     ['pause', 'paused'],
     ['cancel', 'cancelled'],
   ] as const) {
-    const slow = Array.from({ length: 100 }, (_, n) => ({ ...step(n, 20_000), delayMs: 30 }))
-    const { run, jobId } = stage({ sessions: [slow, [{ text: 'Done.' }]] })
+    const slow = Array.from({ length: 100 }, (_, n) => ({ ...scriptedStep(n, 20_000), delayMs: 30 }))
+    const { run, jobId } = scriptedJob({ sessions: [slow, [{ text: 'Done.' }]] })
     const running = run()
     await until('it works', () => store.attempts(jobId).at(-1)?.state === 'working', { every: 10 })
     store.transaction(() => store.putJob({ ...store.job(jobId)!, wanted }))
@@ -35,9 +43,9 @@ test('a job is paused at the next batch and cancelled at once by the user', asyn
 })
 
 test('a resumed job hands off before compaction, because its step sizes are kept across the pause', async () => {
-  const slow = [20_000, 50_000, 80_000, 110_000, 111_000].map((used, n) => ({ ...step(n, used), delayMs: 100 }))
-  const sessions = [slow, [step(5, 140_000), step(6, 170_000), { text: 'Done.' }], [{ text: 'Done.' }]]
-  const { run, jobId } = stage({ sessions, replies: [reply] })
+  const slow = [20_000, 50_000, 80_000, 110_000, 111_000].map((used, n) => ({ ...scriptedStep(n, used), delayMs: 100 }))
+  const sessions = [slow, [scriptedStep(5, 140_000), scriptedStep(6, 170_000), { text: 'Done.' }], [{ text: 'Done.' }]]
+  const { run, jobId } = scriptedJob({ sessions, replies: [briefReply] })
   const running = run()
   await until('it has made three steps', () => (store.attempts(jobId).at(-1)?.usedTokens ?? 0) >= 80_000, { every: 5 })
   store.transaction(() => store.putJob({ ...store.job(jobId)!, wanted: 'pause' }))
@@ -48,8 +56,8 @@ test('a resumed job hands off before compaction, because its step sizes are kept
 })
 
 test('a job is paused when its runner has to exit, and continues later', async () => {
-  const slow = Array.from({ length: 100 }, (_, n) => ({ ...step(n, 20_000), delayMs: 30 }))
-  const { run, jobId } = stage({ sessions: [slow, [{ text: 'Done.' }]] })
+  const slow = Array.from({ length: 100 }, (_, n) => ({ ...scriptedStep(n, 20_000), delayMs: 30 }))
+  const { run, jobId } = scriptedJob({ sessions: [slow, [{ text: 'Done.' }]] })
   const running = run()
   await until('it works', () => store.attempts(jobId).at(-1)?.state === 'working', { every: 10 })
   requestStop({ store }, jobId, 'leave')
@@ -59,10 +67,10 @@ test('a job is paused when its runner has to exit, and continues later', async (
 })
 
 test('a job whose runner was killed before its end hooks finished stays open, and they run again', async () => {
-  const afterRun = [shell('told=$(cat); printf "%s\\n" "$told" >> ends')]
-  const { run, deps, jobId } = stage(
+  const afterRun = [shellHook('told=$(cat); printf "%s\\n" "$told" >> ends')]
+  const { run, deps, jobId } = scriptedJob(
     { sessions: [[{ text: 'Done.' }]] },
-    { hooks: { ...aJob().spec.hooks, afterRun: [...afterRun, shell('sleep 60')] } },
+    { hooks: { ...aJob().spec.hooks, afterRun: [...afterRun, shellHook('sleep 60')] } },
   )
   const running = run()
   const ends = (): string[] =>
@@ -84,7 +92,7 @@ test('a job whose runner was killed before its end hooks finished stays open, an
 })
 
 test('a cancelled job whose canceller died does not resume, and the next process cancels it', async () => {
-  const { run, deps, jobId } = stage({ sessions: [[{ text: 'Done.' }]] })
+  const { run, deps, jobId } = scriptedJob({ sessions: [[{ text: 'Done.' }]] })
   requestStop({ store }, jobId, 'cancel')
   // The canceller dies as soon as it has begun.
   const dying = { ...deps, store: { ...store, addEvent: () => fail() } }
@@ -99,7 +107,7 @@ test('a cancelled job whose canceller died does not resume, and the next process
 })
 
 test('a job killed while it ended is ended the same way, without another prompt to its agent', async () => {
-  const { run, runtime, jobId } = stage({ sessions: [[{ text: 'Done.' }]] })
+  const { run, runtime, jobId } = scriptedJob({ sessions: [[{ text: 'Done.' }]] })
   const ending = { state: 'completed', exitReason: 'success', detail: '' } as const
   store.putJob({ ...store.job(jobId)!, state: 'running', runner: GONE, ending })
   expect(await run()).toMatchObject({ state: 'completed', exitReason: 'success', ending: null, runner: null })
@@ -107,7 +115,7 @@ test('a job killed while it ended is ended the same way, without another prompt 
 })
 
 test('a pause that becomes a cancellation while the client closes ends the job', async () => {
-  const { deps, jobId } = stage({ sessions: [[{ text: 'Done.' }]] })
+  const { deps, jobId } = scriptedJob({ sessions: [[{ text: 'Done.' }]] })
   requestStop({ store }, jobId, 'cancel')
   expect(await endJob(deps, jobId, { do: 'end', state: 'paused', reason: null, detail: '' })).toMatchObject({
     state: 'cancelled',
@@ -116,9 +124,9 @@ test('a pause that becomes a cancellation while the client closes ends the job',
 
 test('a hook interrupted by a pause runs again, and the brief is the agent’s own', async () => {
   const waits = 'echo x >> asked; [ -e go ] || sleep 60; echo handoff'
-  const { run, briefs, jobId } = stage(
-    { sessions: [[step(1, 155_000), { text: 'Done.' }], [{ text: 'Done.' }]], replies: [reply] },
-    { hooks: { ...aJob().spec.hooks, onContextThreshold: [shell(waits)] } },
+  const { run, briefs, jobId } = scriptedJob(
+    { sessions: [[scriptedStep(1, 155_000), { text: 'Done.' }], [{ text: 'Done.' }]], replies: [briefReply] },
+    { hooks: { ...aJob().spec.hooks, onContextThreshold: [shellHook(waits)] } },
   )
   const running = run()
   await expect.poll(() => existsSync(join(folder, 'asked'))).toBe(true)
@@ -131,7 +139,7 @@ test('a hook interrupted by a pause runs again, and the brief is the agent’s o
 })
 
 test('a job that another process runs is refused and not changed', async () => {
-  const { run, jobId } = stage({ sessions: [[{ text: 'Done.' }]] })
+  const { run, jobId } = scriptedJob({ sessions: [[{ text: 'Done.' }]] })
   const other = spawn('sleep', ['60'], { stdio: 'ignore' })
   onTestFinished(() => void other.kill())
   const { pid, startedAt } = processInfo(other.pid!)!
@@ -142,7 +150,7 @@ test('a job that another process runs is refused and not changed', async () => {
 })
 
 test('the run time of a job is stored while it runs, so a kill does not reset its minutes', async () => {
-  const { run, runtime, jobId } = stage({ sessions: [[{ ...step(1, 20_000), delayMs: 600_000 }]] })
+  const { run, runtime, jobId } = scriptedJob({ sessions: [[{ ...scriptedStep(1, 20_000), delayMs: 600_000 }]] })
   store.putJob({ ...store.job(jobId)!, ranMs: 30_000 })
   const running = run()
   await until('its agent is asked', () => runtime.requests.length === 1)
@@ -156,8 +164,8 @@ test('the run time of a job is stored while it runs, so a kill does not reset it
 })
 
 test('a job paused before its session got a prompt begins anew', async () => {
-  const { run, runtime, jobId, types } = stage(
-    { sessions: [[{ text: 'Never asked.' }], [step(1, 20_000), { text: 'Done.' }]] },
+  const { run, runtime, jobId, types } = scriptedJob(
+    { sessions: [[{ text: 'Never asked.' }], [scriptedStep(1, 20_000), { text: 'Done.' }]] },
     {},
     { transcriptHolds: () => false, sessionStarted: () => requestStop({ store }, jobId, 'pause') },
   )
@@ -169,14 +177,16 @@ test('a job paused before its session got a prompt begins anew', async () => {
 
   function stageAgain(id: string, same: typeof runtime) {
     return runJob(
-      { ...stage({ sessions: [] }, {}, { transcriptHolds: () => false }).deps, runtime: async () => same },
+      { ...scriptedJob({ sessions: [] }, {}, { transcriptHolds: () => false }).deps, runtime: async () => same },
       id,
     )
   }
 })
 
 test('a resumed attempt is told what went wrong', async () => {
-  const { run, jobId } = stage({ sessions: [[{ dies: { at: 'request', signal: 'SIGKILL' } }], [{ text: 'Done.' }]] })
+  const { run, jobId } = scriptedJob({
+    sessions: [[{ dies: { at: 'request', signal: 'SIGKILL' } }], [{ text: 'Done.' }]],
+  })
   expect(await run()).toMatchObject({ state: 'completed' })
   const waits = store.events({ limit: 99 }).filter(({ type, job_id }) => type === 'job_waiting' && job_id === jobId)
   expect(waits.map(({ data }) => data.reason)).toEqual(['the client was ended by SIGKILL; Baton retries'])

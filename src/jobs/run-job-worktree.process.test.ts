@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { JobSpec, WorkspaceSpec } from '../contract/records/job.js'
 import { createTestRepository } from '../testing/git-repository.js'
-import { stage, useJobStore } from '../testing/scripted-job.js'
+import { scriptedJob, useJobStore } from '../testing/scripted-job.js'
 import type { ScriptedStep } from './runtimes/scripted-steps.js'
 
 useJobStore()
@@ -16,7 +16,7 @@ function inRepository(sessions: ScriptedStep[][], workspace: Partial<WorkspaceSp
   const fixture = createTestRepository()
   onTestFinished(fixture.remove)
   const spec = { folder: fixture.root, agentName: 'coder', workItem: 'L1', workspace: fixture.spec(workspace), ...more }
-  return { ...fixture, ...stage({ sessions }, spec, { env: fixture.env }) }
+  return { ...fixture, ...scriptedJob({ sessions }, spec, { env: fixture.env }) }
 }
 
 test('a failed job with an empty worktree resumes in the same place, on a branch of its own', async () => {

@@ -2,7 +2,17 @@ import { linkSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { aJob, anAttempt } from '../testing/sample-job.js'
-import { BRIEF, FRESH, folder, reply, shell, stage, step, store, useJobStore } from '../testing/scripted-job.js'
+import {
+  briefReply,
+  FRESH_PER_JOB,
+  folder,
+  SCRIPTED_BRIEF,
+  scriptedJob,
+  scriptedStep,
+  shellHook,
+  store,
+  useJobStore,
+} from '../testing/scripted-job.js'
 import { repeatWarning } from './call-list.js'
 import type { JobDependencies } from './dependencies.js'
 import { Journal } from './journal.js'
@@ -14,11 +24,11 @@ useJobStore()
 describe('running a job', () => {
   test('a job runs through three sessions, each with task and brief, and does every step once', async () => {
     const sessions = [1, 2, 3].map((n) => [
-      step(10 * n, 60_000),
-      step(10 * n + 1, n < 3 ? 155_000 : 90_000),
+      scriptedStep(10 * n, 60_000),
+      scriptedStep(10 * n + 1, n < 3 ? 155_000 : 90_000),
       { text: 'Done.' },
     ])
-    const { run, runtime, briefs, types } = stage({ sessions, replies: [reply] })
+    const { run, runtime, briefs, types } = scriptedJob({ sessions, replies: [briefReply] })
     const job = await run()
     expect(job).toMatchObject({ state: 'completed', exitReason: 'success', handoffs: 2, runner: null, result: 'Done.' })
     expect(briefs.kept.map(({ author }) => author)).toEqual(['agent', 'agent'])
@@ -46,8 +56,8 @@ describe('running a job', () => {
   })
 
   test('a job shows the tokens of a session’s last answer, and a handoff those at which it began', async () => {
-    const sessions = [[step(1, 155_000)], [step(2, 60_000), { text: 'Done.', used: 70_000 }]]
-    const { run } = stage({ sessions, replies: [{ ...reply, used: 158_000 }] })
+    const sessions = [[scriptedStep(1, 155_000)], [scriptedStep(2, 60_000), { text: 'Done.', used: 70_000 }]]
+    const { run } = scriptedJob({ sessions, replies: [{ ...briefReply, used: 158_000 }] })
     const { jobId } = await run()
     expect(store.attempts(jobId).map(({ usedTokens }) => usedTokens)).toEqual([158_000, 70_000])
     const handoffs = store.events({ limit: 500 }).filter(({ type }) => type.startsWith('handoff'))
@@ -59,9 +69,12 @@ describe('running a job', () => {
 
   test('the next client is started while a brief is checked, unless session start hooks exist', async () => {
     for (const withHook of [false, true]) {
-      const hooks = { ...aJob().spec.hooks, ...(withHook ? { onSessionStart: [shell('true')] } : {}) }
+      const hooks = { ...aJob().spec.hooks, ...(withHook ? { onSessionStart: [shellHook('true')] } : {}) }
       const started: number[] = []
-      const staged = stage({ sessions: [[step(1, 155_000)], [{ text: 'Done.' }]], replies: [reply] }, { hooks })
+      const staged = scriptedJob(
+        { sessions: [[scriptedStep(1, 155_000)], [{ text: 'Done.' }]], replies: [briefReply] },
+        { hooks },
+      )
       staged.deps.briefs.coverage = () => {
         started.push(staged.runtime.startedSessions.length)
         return null
@@ -76,7 +89,10 @@ describe('running a job', () => {
   })
 
   test('a runner killed while its brief was checked leaves no waiting session, and asks again once', async () => {
-    const staged = stage({ sessions: [[step(1, 155_000)], [], [], [{ text: 'Done.' }]], replies: [reply] })
+    const staged = scriptedJob({
+      sessions: [[scriptedStep(1, 155_000)], [], [], [{ text: 'Done.' }]],
+      replies: [briefReply],
+    })
     const { storeAgentBrief: take } = staged.deps.briefs
     staged.deps.briefs.storeAgentBrief = () => {
       throw new Error('the disk is full')
@@ -93,7 +109,7 @@ describe('running a job', () => {
   })
 
   test('the first prompt is stored atomically, and an empty file does not count as one', async () => {
-    const { run, runtime, jobId } = stage({ sessions: [[{ text: 'Done.' }]] })
+    const { run, runtime, jobId } = scriptedJob({ sessions: [[{ text: 'Done.' }]] })
     const path = join(folder, jobId, 'prompt-1.md')
     mkdirSync(join(folder, jobId))
     writeFileSync(path, '')
@@ -106,7 +122,7 @@ describe('running a job', () => {
   })
 
   test('a job is not done before its checks pass, and their output goes back to the agent', async () => {
-    const { run, runtime, types } = stage(
+    const { run, runtime, types } = scriptedJob(
       { sessions: [[{ text: 'Done.' }, { text: 'Now it is.' }]] },
       { checks: [{ name: 'twice', command: 'echo x >> runs; test $(wc -l < runs) -eq 2', timeoutMs: 10_000 }] },
     )
@@ -133,7 +149,7 @@ describe('running a job', () => {
   })
 
   test('a job fails when its checks never pass', async () => {
-    const { run } = stage(
+    const { run } = scriptedJob(
       { sessions: [[]] },
       { checks: [{ name: 'no', command: 'false', timeoutMs: 10_000 }], checkRounds: 2 },
     )
@@ -142,7 +158,7 @@ describe('running a job', () => {
 
   test('a job resumed after failed checks restarts the rounds and shows only the new ones', async () => {
     const checks = [{ name: 'mended', command: 'test -e mended', timeoutMs: 10_000 }]
-    const { run, runtime } = stage({ sessions: [[]] }, { checks, checkRounds: 1 })
+    const { run, runtime } = scriptedJob({ sessions: [[]] }, { checks, checkRounds: 1 })
     expect((await run()).checks.map(({ round, ok }) => [round, ok])).toEqual([
       [1, false],
       [2, false],
@@ -158,8 +174,8 @@ describe('running a job', () => {
   })
 
   test('a job whose client dies is resumed and told which calls are done or unknown', async () => {
-    const dying: ScriptedStep = { ...step(2, 50_000), dies: { at: 'tool', signal: 'SIGKILL' } }
-    const { run, runtime } = stage({ sessions: [[step(1, 40_000), dying], [{ text: 'Done.' }]] })
+    const dying: ScriptedStep = { ...scriptedStep(2, 50_000), dies: { at: 'tool', signal: 'SIGKILL' } }
+    const { run, runtime } = scriptedJob({ sessions: [[scriptedStep(1, 40_000), dying], [{ text: 'Done.' }]] })
     expect(await run()).toMatchObject({ state: 'completed', failures: 1 })
     expect(runtime.startedSessions.map(({ begin }) => begin.how)).toEqual(['fresh', 'resume'])
     expect(runtime.startedSessions[1]!.sessionId).toBe(runtime.startedSessions[0]!.sessionId)
@@ -171,8 +187,8 @@ describe('running a job', () => {
   test('a resumed session is not told about calls that its transcript contains', async () => {
     const told = new Map<string, { ok: boolean }>()
     const dying: ScriptedStep = { text: '', dies: { at: 'request', signal: 'SIGKILL' } }
-    const { run, runtime, jobId, deps } = stage(
-      { sessions: [[step(1, 40_000), dying], [{ text: 'Done.' }]] },
+    const { run, runtime, jobId, deps } = scriptedJob(
+      { sessions: [[scriptedStep(1, 40_000), dying], [{ text: 'Done.' }]] },
       {},
       { returnedCalls: () => told },
     )
@@ -189,8 +205,8 @@ describe('running a job', () => {
   })
 
   test('a job whose agent gives no brief continues with a brief by code, and is not completed by that', async () => {
-    const { run, briefs } = stage({
-      sessions: [[step(1, 155_000)], [], [{ text: 'Done.' }]],
+    const { run, briefs } = scriptedJob({
+      sessions: [[scriptedStep(1, 155_000)], [], [{ text: 'Done.' }]],
       replies: [{ when: 'handoff brief', text: 'I would rather go on.' }],
     })
     expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
@@ -198,8 +214,8 @@ describe('running a job', () => {
   })
 
   test('the client that gave no brief is closed before its session is reopened', async () => {
-    const { run, runtime } = stage({
-      sessions: [[step(1, 155_000)], [], [{ text: 'Done.' }]],
+    const { run, runtime } = scriptedJob({
+      sessions: [[scriptedStep(1, 155_000)], [], [{ text: 'Done.' }]],
       replies: [{ when: 'handoff brief', text: 'No.' }],
     })
     const { start } = runtime
@@ -224,8 +240,11 @@ describe('running a job', () => {
   test('a job whose context no longer fits gets its brief from an earlier point, with later calls listed', async () => {
     const told = new Map<string, { ok: boolean }>()
     const tooLong = { fails: { terminal: 'prompt_too_long', status: 400, text: 'Prompt is too long' } }
-    const { run, runtime, briefs } = stage(
-      { sessions: [[step(1, 50_000), step(2, 60_000), tooLong], [], [{ text: 'Done.' }]], replies: [reply] },
+    const { run, runtime, briefs } = scriptedJob(
+      {
+        sessions: [[scriptedStep(1, 50_000), scriptedStep(2, 60_000), tooLong], [], [{ text: 'Done.' }]],
+        replies: [briefReply],
+      },
       {},
       { returnedCalls: () => told },
     )
@@ -249,12 +268,12 @@ describe('running a job', () => {
 
   test('a resumed session that no longer fits is handed off, and only a first prompt can be too long', async () => {
     const tooLong = { fails: { terminal: 'prompt_too_long', status: 400, text: 'Prompt is too long' } }
-    const { run } = stage(
-      { sessions: [[step(1, 60_000), { text: 'Done.' }, tooLong], [{ text: 'Done.' }]], replies: [reply] },
+    const { run } = scriptedJob(
+      { sessions: [[scriptedStep(1, 60_000), { text: 'Done.' }, tooLong], [{ text: 'Done.' }]], replies: [briefReply] },
       { checks: [{ name: 'once', command: '[ -e tried ] || { touch tried; exit 1; }', timeoutMs: 10_000 }] },
     )
     expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
-    const alone = stage({ sessions: [[tooLong]] })
+    const alone = scriptedJob({ sessions: [[tooLong]] })
     expect(await alone.run()).toMatchObject({
       state: 'failed',
       handoffs: 0,
@@ -263,12 +282,15 @@ describe('running a job', () => {
   })
 
   test('a job without handoffs left compacts or ends as configured', async () => {
-    const sessions = [[step(1, 155_000)], [step(2, 155_000), step(3, 160_000), { text: 'Done.' }]]
-    expect(await stage({ sessions, replies: [reply] }, { maxHandoffs: 1 }).run()).toMatchObject({
+    const sessions = [
+      [scriptedStep(1, 155_000)],
+      [scriptedStep(2, 155_000), scriptedStep(3, 160_000), { text: 'Done.' }],
+    ]
+    expect(await scriptedJob({ sessions, replies: [briefReply] }, { maxHandoffs: 1 }).run()).toMatchObject({
       state: 'completed',
       handoffs: 1,
     })
-    const stop = stage({ sessions, replies: [reply] }, { maxHandoffs: 1, afterMaxHandoffs: 'stop' })
+    const stop = scriptedJob({ sessions, replies: [briefReply] }, { maxHandoffs: 1, afterMaxHandoffs: 'stop' })
     expect(await stop.run()).toMatchObject({ state: 'failed', exitReason: 'max_handoffs', handoffs: 1 })
   })
 
@@ -279,7 +301,7 @@ describe('running a job', () => {
   ] as [ScriptedStep, string, RegExp][])(
     'the failing step %o is reported as %s, and the job can be resumed',
     async (broken, reason, detail) => {
-      const { run, runtime } = stage({ sessions: [[broken], [{ text: 'Done.' }]] })
+      const { run, runtime } = scriptedJob({ sessions: [[broken], [{ text: 'Done.' }]] })
       const job = await run()
       expect(job).toMatchObject({ state: 'failed', exitReason: reason })
       expect(job.detail).toMatch(detail)
@@ -289,14 +311,14 @@ describe('running a job', () => {
   )
 
   test('a job keeps to its budgets', async () => {
-    const many = Array.from({ length: 9 }, (_, n) => step(n, 20_000))
+    const many = Array.from({ length: 9 }, (_, n) => scriptedStep(n, 20_000))
     const turns = { usd: null, tokens: null, turns: 3, minutes: null }
-    expect(await stage({ sessions: [many] }, { budgets: turns }).run()).toMatchObject({
+    expect(await scriptedJob({ sessions: [many] }, { budgets: turns }).run()).toMatchObject({
       state: 'failed',
       exitReason: 'max_turns',
     })
     const tokens = { usd: null, tokens: 50_000, turns: null, minutes: null }
-    expect(await stage({ sessions: [many] }, { budgets: tokens }).run()).toMatchObject({
+    expect(await scriptedJob({ sessions: [many] }, { budgets: tokens }).run()).toMatchObject({
       state: 'failed',
       exitReason: 'max_budget',
     })
@@ -308,7 +330,7 @@ describe('running a job', () => {
     const dies: ScriptedStep = { text: '', dies: { at: 'request', signal: 'SIGKILL' } }
     const first = [{ text: 'Done.', used: 20_000, aside: { tokens: 70_000, costUsd: 0.7 } }, dies]
     const second = [{ text: 'Done.', used: 21_000, aside: { tokens: 0, costUsd: 0.4 } }, { text: 'Never asked.' }]
-    const { run, jobId } = stage({ sessions: [first, second] }, { budgets, checks, checkRounds: 9 })
+    const { run, jobId } = scriptedJob({ sessions: [first, second] }, { budgets, checks, checkRounds: 9 })
     await run()
     const [{ costUsd, spend }] = store.attempts(jobId) as [ReturnType<typeof anAttempt>]
     expect(costUsd).toBeCloseTo(1.1)
@@ -316,23 +338,26 @@ describe('running a job', () => {
   })
 
   test('a timeout names the time limit that was reached, also if two are set', async () => {
-    const slow = Array.from({ length: 30 }, (_, n) => ({ ...step(n, 20_000), delayMs: 100 }))
+    const slow = Array.from({ length: 30 }, (_, n) => ({ ...scriptedStep(n, 20_000), delayMs: 100 }))
     const budgets = { usd: null, tokens: null, turns: null, minutes: 0.01 }
-    const job = await stage({ sessions: [slow] }, { session: { ...FRESH, maxMs: 24 * 3600_000 }, budgets }).run()
+    const job = await scriptedJob(
+      { sessions: [slow] },
+      { session: { ...FRESH_PER_JOB, maxMs: 24 * 3600_000 }, budgets },
+    ).run()
     expect(job).toMatchObject({ exitReason: 'timeout', detail: expect.stringMatching(/0.01 minutes/) })
   })
 
   test('a spent budget stops the request of a brief, which is repeated when the budget is raised', async () => {
     const first = { when: 'handoff brief', text: 'I would rather go on.' }
     const budgets = { usd: null, tokens: null, turns: 3, minutes: null }
-    const { run, runtime, jobId, briefs } = stage(
-      { sessions: [[step(0, 50_000), step(1, 155_000)], [], [{ text: 'Done.' }]], replies: [first] },
+    const { run, runtime, jobId, briefs } = scriptedJob(
+      { sessions: [[scriptedStep(0, 50_000), scriptedStep(1, 155_000)], [], [{ text: 'Done.' }]], replies: [first] },
       { budgets },
     )
     expect(await run()).toMatchObject({ state: 'failed', exitReason: 'max_turns', handoffs: 0 })
     expect(runtime.requests).toHaveLength(3)
     expect(briefs.kept).toEqual([])
-    first.text = BRIEF
+    first.text = SCRIPTED_BRIEF
     const { spec } = store.job(jobId)!
     store.putJob({ ...store.job(jobId)!, spec: { ...spec, budgets: { ...budgets, turns: 9 } } })
     expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
@@ -340,8 +365,8 @@ describe('running a job', () => {
   })
 
   test('a job with a spent budget starts no session until the budget is raised', async () => {
-    const { run, runtime, jobId } = stage(
-      { sessions: [[step(1, 20_000)], [{ text: 'Done.' }]] },
+    const { run, runtime, jobId } = scriptedJob(
+      { sessions: [[scriptedStep(1, 20_000)], [{ text: 'Done.' }]] },
       { budgets: { usd: null, tokens: null, turns: null, minutes: 2 } },
     )
     store.putJob({ ...store.job(jobId)!, ranMs: 125_000 })
@@ -359,7 +384,7 @@ describe('running a job', () => {
 
   test('an agent that repeats the same calls is warned and then ended', async () => {
     const again = Array.from({ length: 40 }, () => ({ calls: [{ input: 'ls', result: 'a' }], used: 20_000 }))
-    const { run, runtime } = stage({ sessions: [again] })
+    const { run, runtime } = scriptedJob({ sessions: [again] })
     expect(await run()).toMatchObject({ state: 'failed', exitReason: 'stalled' })
     expect(runtime.requests).toHaveLength(20)
     expect(runtime.requests.filter(({ texts }) => texts.some((text) => text.includes(repeatWarning(10)))).length).toBe(
@@ -372,14 +397,17 @@ describe('running a job', () => {
     [{}, 401, 'failed'],
   ])('the agent’s brief is not lost when the provider refuses: %o %i', async (more, status, state) => {
     const refused = { when: 'handoff brief', ...more, fails: { terminal: 'api_error', status, text: 'not now' } }
-    const { run, jobId, briefs } = stage({ sessions: [[step(1, 155_000)], [{ text: 'Done.' }]], replies: [refused] })
+    const { run, jobId, briefs } = scriptedJob({
+      sessions: [[scriptedStep(1, 155_000)], [{ text: 'Done.' }]],
+      replies: [refused],
+    })
     const running = run()
     while (store.job(jobId)!.state !== state) await new Promise((resolve) => setTimeout(resolve, 10))
     expect(store.attempts(jobId).map((one) => one.state)).toEqual(['asked'])
     expect(briefs.kept).toEqual([])
     if (state === 'waiting') store.putJob({ ...store.job(jobId)!, wanted: 'pause' })
     expect(await running).toMatchObject({ state: state === 'waiting' ? 'paused' : 'failed' })
-    Object.assign(refused, { ...reply, limit: undefined, fails: undefined })
+    Object.assign(refused, { ...briefReply, limit: undefined, fails: undefined })
     expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
     expect(briefs.kept.map(({ author }) => author)).toEqual(['agent'])
   })
@@ -392,7 +420,7 @@ describe('running a job', () => {
     }
     const told: string[] = []
     const notify: JobDependencies['notify'] = (_job, contents) => void told.push(...contents.map(({ text }) => text))
-    const { run, types } = stage({ sessions: [[limited], [{ text: 'Done.' }]] }, {}, { notify })
+    const { run, types } = scriptedJob({ sessions: [[limited], [{ text: 'Done.' }]] }, {}, { notify })
     expect(await run()).toMatchObject({ state: 'completed', waits: 1, failures: 0 })
     expect(told).toEqual([
       expect.stringMatching(/^usage limit reached, continues at \d\d:\d\d$/),
@@ -406,9 +434,9 @@ describe('running a job', () => {
   test('a job whose client dies over its brief is asked to continue with it, not asked again in full', async () => {
     const REQUEST = '[baton] A handoff brief '
     const dies = { when: REQUEST, dies: { at: 'request' as const } }
-    const again = { when: 'You were cut off', text: BRIEF }
-    const sessions = [[step(1, 155_000)], [], [{ text: 'Done.' }]]
-    const { run, runtime, briefs } = stage({ sessions, replies: [dies, again] })
+    const again = { when: 'You were cut off', text: SCRIPTED_BRIEF }
+    const sessions = [[scriptedStep(1, 155_000)], [], [{ text: 'Done.' }]]
+    const { run, runtime, briefs } = scriptedJob({ sessions, replies: [dies, again] })
     expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
     expect(briefs.kept.map(({ author }) => author)).toEqual(['agent'])
     const asked = (texts: string[]) => texts.filter((text) => text.includes(REQUEST)).length

@@ -6,20 +6,20 @@ import type { SessionOptions } from '../contract/runtime.js'
 import { adviceOf, reasonOf } from '../lib/errors.js'
 import { jobLimitNotices } from '../policy/notice-text.js'
 import { askBrief } from './ask-brief.js'
-import { AttemptHost, type HostContext } from './attempt-host.js'
+import { type AttemptCallbacks, AttemptHost } from './attempt-host.js'
 import { AttemptPrompts } from './attempt-prompts.js'
-import { handoffFields, lastStartedAttempt, planAttempt, WorkClock, wasStarted } from './attempt-record.js'
+import { handoffFields, JobRunningTime, lastStartedAttempt, planAttempt, wasStarted } from './attempt-record.js'
 import { checkJob } from './checks/run-checks.js'
 import { claimJob, takeEndedJob, takeOverToEnd } from './claim-job.js'
 import { type JobDependencies, type JobEvent, recordAttempt, recordJob } from './dependencies.js'
 import { finishJob, type JobEnd, runEndHooks, storedEnding } from './finish-job.js'
 import { beginFirstAttempt } from './first-session.js'
-import { countOutcome, MOST_FAILURES, type Next, NO_FAILURES, nextAfter } from './job.js'
+import { countOutcome, type JobAction, MAX_FAILURES_IN_A_ROW, NO_FAILURES, nextJobAction } from './job.js'
 import { JobHookRunner } from './job-hooks.js'
 import { JobLog } from './job-log.js'
 import type { LiveSession } from './live-session.js'
 import { NextClient, nextAttempt } from './next-client.js'
-import { detailOf, type Outcome, outcomeWithoutAnswer } from './outcome.js'
+import { detailText, type Outcome, outcomeWithoutAnswer } from './outcome.js'
 import { endProcesses } from './processes.js'
 import { jobEnvironment, jobFolder, startSession } from './start-session.js'
 import { setUpWorkspace } from './workspace/set-up.js'
@@ -77,8 +77,8 @@ class JobRun {
   private live: LiveSession | null = null
   private readonly nextClient: NextClient
   private readonly hooks: JobHookRunner
-  private readonly clock: WorkClock
-  private readonly hostContext: HostContext
+  private readonly clock: JobRunningTime
+  private readonly hostContext: AttemptCallbacks
 
   constructor(deps: JobDependencies, jobId: string) {
     this.jobId = jobId
@@ -96,7 +96,7 @@ class JobRun {
       stop: this.stop.signal,
       cancel: this.cancel.signal,
     })
-    this.clock = new WorkClock(this.deps, jobId)
+    this.clock = new JobRunningTime(this.deps, jobId)
     this.hostContext = {
       ranMs: () => this.clock.ranMs(),
       runLevelHooks: (level, attempt) => this.hooks.runLevelHooks(level, attempt),
@@ -196,21 +196,21 @@ class JobRun {
   /** Returns how the job ends when the user pauses or cancels it. Null otherwise. */
   stopped(): JobEnd | null {
     const { wanted } = this.job
-    return wanted === null ? null : (nextAfter(this.job, { how: 'stopped', wanted }, this.deps.now()) as JobEnd)
+    return wanted === null ? null : (nextJobAction(this.job, { how: 'stopped', wanted }, this.deps.now()) as JobEnd)
   }
 
   /** Runs one session to its end, including a handoff. Returns what the job does next. */
-  private async attempt(): Promise<Next> {
+  private async attempt(): Promise<JobAction> {
     const { store } = this.deps
     const last = lastStartedAttempt(store.attempts(this.jobId))
     const plan = planAttempt(last, last !== null && this.prompts.wasReceived(last))
     const hostOf = (attempt: AttemptRecord): AttemptHost =>
       new AttemptHost(this.deps, attempt, this.prompts.journal, this.hostContext)
     const spent = last && hostOf(last).mustStop() // before one more request exceeds the budget
-    if (spent) return nextAfter(this.job, spent, this.deps.now())
+    if (spent) return nextJobAction(this.job, spent, this.deps.now())
     if (plan.do === 'hand-off') {
       const then = await this.handOver(hostOf(last!), null, { how: 'full' })
-      return then === 'as-it-is' ? { do: 'resume', after: 0 } : then
+      return then === 'as-is' ? { do: 'resume', after: 0 } : then
     }
     const isFresh = plan.do !== 'resume'
     const ahead = last === null ? null : await this.nextClient.clientFor(last)
@@ -232,7 +232,7 @@ class JobRun {
     }
   }
 
-  private async work(host: AttemptHost, live: LiveSession, first: string): Promise<Next> {
+  private async work(host: AttemptHost, live: LiveSession, first: string): Promise<JobAction> {
     const { spec } = this.job
     const { silenceMs, backgroundMs = silenceMs } = spec
     const bounds = { silenceMs, turnMs: null, backgroundMs: Math.min(silenceMs, backgroundMs) }
@@ -246,26 +246,26 @@ class JobRun {
       const outcome = outcomeWithoutAnswer(ended, host.attempt.turns - before, prompt, isFirst) ?? ended
       // A client killed by a cancellation is not a failure.
       const stopped = this.stopped()
-      const next = stopped?.state === 'cancelled' ? stopped : nextAfter(this.job, outcome, this.deps.now())
+      const next = stopped?.state === 'cancelled' ? stopped : nextJobAction(this.job, outcome, this.deps.now())
       if (next.do === 'check' && outcome.how === 'done') {
         const checked = await this.check(outcome.text)
         if (typeof checked !== 'string') return this.recordLeaving(host, checked)
         prompt = checked
       } else if (next.do === 'hand-off') {
         const then = await this.handOver(host, live, outcome)
-        if (then !== 'as-it-is') return then
+        if (then !== 'as-is') return then
         prompt = '[baton] Continue the job where you stopped.'
       } else return this.recordLeaving(host, next, outcome)
     }
   }
 
   /** Stores how the session was left. */
-  private recordLeaving(host: AttemptHost, next: Next, outcome?: Outcome): Next {
+  private recordLeaving(host: AttemptHost, next: JobAction, outcome?: Outcome): JobAction {
     const { state, turns } = host.attempt
     // A session that may never have received its prompt cannot be reopened.
     // Whether it did is checked on resume.
     const after = state === 'prompted' && turns === 0 ? 'prompted' : 'over'
-    const detail = detailOf(outcome)
+    const detail = detailText(outcome)
     if (next.do === 'end') host.put({ state: after, endedAt: this.deps.now().toISOString(), process: null })
     else {
       const row = countOutcome(this.job, outcome)
@@ -279,11 +279,11 @@ class JobRun {
    * Returns the retry after a delay. Null when there is none.
    * A usage limit is reported by the event `job_waiting` itself.
    */
-  private retryOf(next: Next, detail: string, failures: number): JobRetry | null {
+  private retryOf(next: JobAction, detail: string, failures: number): JobRetry | null {
     if (next.do !== 'resume' || next.after === 0) return null
     const until = new Date(this.deps.now().getTime() + next.after).toISOString()
     // The first failure was attempt 1, so the next attempt is one more.
-    return { reason: detail || 'the session failed', attempt: failures + 1, most: MOST_FAILURES, until }
+    return { reason: detail || 'the session failed', attempt: failures + 1, most: MAX_FAILURES_IN_A_ROW, until }
   }
 
   private check(result: string): Promise<string | JobEnd> {
@@ -292,7 +292,7 @@ class JobRun {
   }
 
   /** Hands the session off. Returns `as-it-is` when a hook lets the session continue. */
-  private async handOver(host: AttemptHost, live: LiveSession | null, outcome: Outcome): Promise<Next | 'as-it-is'> {
+  private async handOver(host: AttemptHost, live: LiveSession | null, outcome: Outcome): Promise<JobAction | 'as-is'> {
     const { attempt } = host
     // If the brief was requested already, the hooks have decided before.
     const isAsked = attempt.state === 'asked'
@@ -314,7 +314,7 @@ class JobRun {
         reason: 'a hook on_context_threshold answered continue',
       }
       recordJob(this.deps, this.jobId, { state: 'running' }, [{ type: 'handoff_cancelled', data }])
-      return 'as-it-is'
+      return 'as-is'
     }
     if (decision === 'handoff') host.put({ state: 'asked' })
     const given =
@@ -336,9 +336,12 @@ class JobRun {
           })
     if ('instead' in given) {
       await this.nextClient.discard()
-      const next = nextAfter(this.job, given.instead, this.deps.now())
+      const next = nextJobAction(this.job, given.instead, this.deps.now())
       if (next.do !== 'end')
-        recordJob(this.deps, this.jobId, { ...countOutcome(this.job, given.instead), detail: detailOf(given.instead) })
+        recordJob(this.deps, this.jobId, {
+          ...countOutcome(this.job, given.instead),
+          detail: detailText(given.instead),
+        })
       return next
     }
     if (live === null) this.deps.sessionEnded(attempt)

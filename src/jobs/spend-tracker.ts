@@ -30,14 +30,14 @@ export class SpendTracker {
     this.unknown ??= {
       // Which part of the spend this client's total includes is unknown.
       // Therefore only the answers of its first turn are counted.
-      spend: tokensOf(usage) < tokensOf(this.before.spend) ? subtractUsage(known.spend, usage) : NO_USAGE,
+      spend: totalTokensOf(usage) < totalTokensOf(this.before.spend) ? subtractUsage(known.spend, usage) : NO_USAGE,
       // Only the client reports cost.
       // Counting too much cost is better than exceeding the budget.
       costUsd: costUsd !== null && costUsd < (this.before.costUsd ?? 0) ? this.before.costUsd! : 0,
     }
     const total = addUsage(this.unknown.spend, usage)
     return {
-      spend: tokensOf(total) > tokensOf(known.spend) ? total : known.spend,
+      spend: totalTokensOf(total) > totalTokensOf(known.spend) ? total : known.spend,
       costUsd: costUsd === null ? known.costUsd : Math.max(known.costUsd ?? 0, this.unknown.costUsd + costUsd),
     }
   }
@@ -52,7 +52,8 @@ export function ownSpend({ usage, costUsd }: SpendSoFar, carried: AttemptRecord[
   if (!carried) return { usage, costUsd }
   const before = carried.costUsd ?? 0
   return {
-    usage: tokensOf(usage) < tokensOf(carried.spend) ? usage : atLeastZero(subtractUsage(usage, carried.spend)),
+    usage:
+      totalTokensOf(usage) < totalTokensOf(carried.spend) ? usage : atLeastZero(subtractUsage(usage, carried.spend)),
     costUsd: costUsd === null || costUsd < before ? costUsd : costUsd - before,
   }
 }
@@ -63,7 +64,7 @@ function atLeastZero(usage: Usage): Usage {
 
 const NO_USAGE: Usage = { input: 0, output: 0, cacheCreation: 0, cacheRead: 0 }
 
-export function tokensOf({ input, output, cacheCreation, cacheRead }: Usage): number {
+export function totalTokensOf({ input, output, cacheCreation, cacheRead }: Usage): number {
   return input + output + cacheCreation + cacheRead
 }
 

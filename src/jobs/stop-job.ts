@@ -2,7 +2,7 @@ import type { JobRecord } from '../contract/records/job.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { isAlive } from '../lib/process-info.js'
 import type { JobDependencies } from './dependencies.js'
-import { isOver, type Next, nextAfter } from './job.js'
+import { isJobOver, type JobAction, nextJobAction } from './job.js'
 import { endProcesses } from './processes.js'
 import { endJob } from './run-job.js'
 
@@ -23,7 +23,7 @@ export function requestStop(
 ): boolean {
   return store.transaction(() => {
     const job = store.job(jobId)
-    if (job === null || isOver(job.state)) return false
+    if (job === null || isJobOver(job.state)) return false
     store.putJob({
       ...job,
       wanted: BY_STRENGTH.findLast((one) => one === job.wanted || one === wanted)!,
@@ -50,7 +50,7 @@ export async function cancelJob(deps: JobDependencies, jobId: string): Promise<J
     return runner !== null && isAlive(runner)
   }
   let hasEndedProcesses = false
-  while (isRun() && !isOver(store.job(jobId)!.state)) {
+  while (isRun() && !isJobOver(store.job(jobId)!.state)) {
     const passed = Date.now() - began
     if (passed > PATIENCE_MS && !hasEndedProcesses) {
       hasEndedProcesses = true
@@ -64,7 +64,7 @@ export async function cancelJob(deps: JobDependencies, jobId: string): Promise<J
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
   }
   const job = store.job(jobId)!
-  if (isOver(job.state)) return job
+  if (isJobOver(job.state)) return job
   return endJob(deps, jobId, { do: 'end', state: 'cancelled', reason: 'cancelled', detail: 'the user cancelled it' })
 }
 
@@ -90,7 +90,7 @@ export async function pauseJob(deps: JobDependencies, jobId: string): Promise<Jo
   const began = Date.now()
   for (;;) {
     const job = store.job(jobId)!
-    if (isOver(job.state) || job.state === 'paused') return job
+    if (isJobOver(job.state) || job.state === 'paused') return job
     if (job.runner === null || !isAlive(job.runner)) return carryOutStop(deps, jobId)
     if (Date.now() - began > PAUSE_MS)
       throw new BatonError(
@@ -105,5 +105,5 @@ export async function pauseJob(deps: JobDependencies, jobId: string): Promise<Jo
 export async function carryOutStop(deps: JobDependencies, jobId: string): Promise<JobRecord> {
   const job = deps.store.job(jobId)!
   const outcome = { how: 'stopped', wanted: job.wanted ?? 'pause' } as const
-  return endJob(deps, jobId, nextAfter(job, outcome, deps.now()) as Extract<Next, { do: 'end' }>)
+  return endJob(deps, jobId, nextJobAction(job, outcome, deps.now()) as Extract<JobAction, { do: 'end' }>)
 }

@@ -23,7 +23,7 @@ export interface AnnouncedServer {
   proof: string
 }
 
-export const PREFACE = 'BATON '
+export const ANNOUNCEMENT_PREFIX = 'BATON '
 
 const LINE = /^(\d{1,5}) ([\x21-\x7e]+) (\d{1,10}) ([0-9a-f]{16}) ([0-9a-f]{16})\n$/
 
@@ -86,7 +86,7 @@ export function proveServer(
     socket.on('error', (error) => fail('code' in error && error.code === 'ECONNREFUSED' ? 'nobody' : 'stranger'))
     socket.on('close', closed)
     socket.on('data', read)
-    socket.write(`${PREFACE}${hello}\r\n`)
+    socket.write(`${ANNOUNCEMENT_PREFIX}${hello}\r\n`)
   })
 }
 

@@ -50,7 +50,7 @@ export function isInsideBareRepository(folder: string): boolean {
 }
 
 /** Reads HEAD of a repository. Null when it cannot be read. */
-export function headOf({ path }: GitFolder): string | null {
+export function readHead({ path }: GitFolder): string | null {
   return readNamedText(join(path, 'HEAD'), { owner: 'anyone', most: LARGEST_FILE })
 }
 

@@ -96,7 +96,7 @@ export function removeState(memory: Omit<StateFile, 'format'>): void {
 }
 
 /** Returns the size of a file. 0 when it does not exist. */
-export const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+export const fileSize = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
 const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex')
 

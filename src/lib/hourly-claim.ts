@@ -24,7 +24,7 @@ interface HourlyClaim {
  * Returns true when no process has claimed the work within the last hour.
  * The only side effect is to begin the first hour.
  */
-export function isDue(claim: HourlyClaim): boolean {
+export function isClaimDue(claim: HourlyClaim): boolean {
   const marks = marksOf(claim)
   if (marks.length > 0) return marks.every((mark) => isOld(claim, mark))
   create(claim)
@@ -33,13 +33,13 @@ export function isDue(claim: HourlyClaim): boolean {
 
 /** Returns true for the one process that may do the hourly work now. */
 export function claimHour(claim: HourlyClaim): boolean {
-  if (!isDue(claim) || !create(claim)) return false
+  if (!isClaimDue(claim) || !create(claim)) return false
   for (const mark of marksOf(claim)) if (mark !== markAt(claim)) rmSync(join(claim.folder, mark), { force: true })
   return true
 }
 
 /** The hourly claim for the sweep, which finds sessions that ended without a signal. */
-export function sweepClaim({ root }: Pick<Home, 'root'>, now: Date): HourlyClaim {
+export function sweepHourlyClaim({ root }: Pick<Home, 'root'>, now: Date): HourlyClaim {
   return { folder: join(root, 'run'), name: 'swept', now }
 }
 

@@ -13,7 +13,7 @@ interface Post {
   signal?: AbortSignal
 }
 
-export interface Reply {
+export interface HttpReply {
   status: number
   /** Text of the reply, cut at 1 MB. */
   body: string
@@ -23,7 +23,7 @@ export interface Reply {
  * Sends a request and reads its reply, all within the timeout.
  * Throws an error whose message is a sentence for the user.
  */
-export async function httpPost({ url, method, headers, body, timeoutMs, signal }: Post): Promise<Reply> {
+export async function httpPost({ url, method, headers, body, timeoutMs, signal }: Post): Promise<HttpReply> {
   const late = AbortSignal.timeout(Math.min(timeoutMs, LONGEST_MS))
   try {
     // Redirects are not followed: the headers may contain a secret for this address alone.
@@ -55,7 +55,7 @@ async function bodyOf(response: Response): Promise<string> {
 }
 
 /** Returns why a reply is a refusal. Null when its status is 2xx. */
-export function refusalReason({ status }: Reply): string | null {
+export function refusalReason({ status }: HttpReply): string | null {
   if (status >= 200 && status < 300) return null
   if (status >= 300 && status < 400)
     return `answered ${status}, a redirect, which Baton does not follow; use the address it redirects to`

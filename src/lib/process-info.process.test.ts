@@ -1,7 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { ancestorsOf, commandLine, isAlive, ownProcess, processesWithVariable, processInfo } from './process-info.js'
+import {
+  ancestorsOf,
+  commandLine,
+  isAlive,
+  processesWithVariable,
+  processInfo,
+  processOfThisUser,
+} from './process-info.js'
 
 test('a running process is identified by its start time, and counts as gone once it ended', async () => {
   const before = Date.now()
@@ -33,14 +40,14 @@ test('a pid without a process has no information and no command line', () => {
 test('a child process belongs to this user and has its parent among its ancestors', async () => {
   const child = spawn('sleep', ['62'])
   await once(child, 'spawn')
-  expect(ownProcess(child.pid!)).toMatchObject({ pid: child.pid, owner: process.geteuid!() })
+  expect(processOfThisUser(child.pid!)).toMatchObject({ pid: child.pid, owner: process.geteuid!() })
   expect(ancestorsOf(child.pid!)[0]).toBe(process.pid)
   child.kill()
   await once(child, 'exit')
 })
 
 test.runIf(process.geteuid?.() !== 0)('a process of root does not count as one of this user', () => {
-  expect(ownProcess(1)).toBeNull()
+  expect(processOfThisUser(1)).toBeNull()
 })
 
 test.runIf(process.platform === 'linux')(

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { platform, uptime } from 'node:os'
 import { codeOf } from './errors.js'
-import { cacheFor } from './remember.js'
+import { makeTimedCache } from './remember.js'
 
 /** Identity of a process, which differs from that of later processes with the same pid. */
 export interface ProcessIdentity {
@@ -41,7 +41,7 @@ const readProcess = (pid: number): ProcessInfo | null => (platform() === 'linux'
  * Cached for 5 seconds. A server asks about the same processes thousands of times a second.
  * On macOS every lookup starts `ps`.
  */
-const remembered = cacheFor<ProcessInfo | null>(5_000, 1024)
+const remembered = makeTimedCache<ProcessInfo | null>(5_000, 1024)
 
 /**
  * Returns a process if it runs as this user.
@@ -49,7 +49,7 @@ const remembered = cacheFor<ProcessInfo | null>(5_000, 1024)
  * Every pid in a signal is checked here.
  * No signal can make Baton read from, type into or start anything of another user's process.
  */
-export function ownProcess(pid: number): ProcessInfo | null {
+export function processOfThisUser(pid: number): ProcessInfo | null {
   const info = processInfo(pid)
   return info !== null && info.owner !== null && info.owner === process.geteuid?.() ? info : null
 }

@@ -9,7 +9,7 @@ import { commandLine } from './process-info.js'
  * With these, another process of the same kind can be started.
  * Null when they cannot be read, or the file was replaced since.
  */
-export function programOf(pid: number): string[] | null {
+export function executableAndArguments(pid: number): string[] | null {
   const program = executableOf(pid)
   if (program === null || !existsSync(program)) return null
   if (!/^(node|bun|deno)/.test(basename(program))) return [program]

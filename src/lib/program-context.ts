@@ -8,4 +8,4 @@ export interface ProgramContext {
 }
 
 /** Path of the hook's engine, which also does background work. */
-export const engineOf = ({ program }: Pick<ProgramContext, 'program'>): string => join(program, 'hook-engine.cjs')
+export const hookEnginePath = ({ program }: Pick<ProgramContext, 'program'>): string => join(program, 'hook-engine.cjs')

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { cacheFor } from './remember.js'
+import { makeTimedCache } from './remember.js'
 
 test('a cached answer is used until it expires', () => {
   let now = 0
   let asked = 0
-  const remember = cacheFor<number>(1000, 10, () => now)
+  const remember = makeTimedCache<number>(1000, 10, () => now)
   const ask = () => remember('one', () => ++asked)
   expect([ask(), ask()]).toEqual([1, 1])
   now = 999
@@ -15,7 +15,7 @@ test('a cached answer is used until it expires', () => {
 
 test('an answer of null is cached too', () => {
   let asked = 0
-  const remember = cacheFor<null>(1000, 10, () => 0)
+  const remember = makeTimedCache<null>(1000, 10, () => 0)
   const ask = () => {
     asked++
     return null
@@ -26,7 +26,7 @@ test('an answer of null is cached too', () => {
 
 test('a full cache drops the oldest answer', () => {
   const asked: string[] = []
-  const remember = cacheFor<string>(1000, 2, () => 0)
+  const remember = makeTimedCache<string>(1000, 2, () => 0)
   const ask = (key: string) =>
     remember(key, () => {
       asked.push(key)
@@ -37,7 +37,7 @@ test('a full cache drops the oldest answer', () => {
 })
 
 test('a failed question is not cached', () => {
-  const remember = cacheFor<number>(1000, 2, () => 0)
+  const remember = makeTimedCache<number>(1000, 2, () => 0)
   const failing = () => {
     throw new Error('no')
   }

@@ -1,5 +1,5 @@
 /** Caches values by key for `ms` milliseconds, at most `most` of them, oldest dropped first. */
-export function cacheFor<T>(
+export function makeTimedCache<T>(
   ms: number,
   most: number,
   clock: () => number = Date.now,

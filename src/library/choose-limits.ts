@@ -4,7 +4,7 @@ import type { SessionRecord } from '../contract/records/session.js'
 const SMALL_WINDOW = 200_000
 const LARGE_WINDOW = 1_000_000
 /** Tokens between the compaction point of an agent and the end of its window. */
-export const COMPACTS_BEFORE = 33_000
+export const TOKENS_LEFT_AT_COMPACTION = 33_000
 
 /** Inputs that decide a session's context window and compaction point. */
 interface LimitSources {
@@ -62,5 +62,5 @@ function limitsFromCaller(point: number, window: number | null): Limits {
 /** Assumes the smallest window, or the large one if an answer had more input than fits into it. */
 function assumedLimits(least: number, used: number | null): Limits {
   const window = used !== null && used > least ? LARGE_WINDOW : least
-  return { window, point: window - COMPACTS_BEFORE, mode: 'proactive', exact: false, reason: ASSUMED }
+  return { window, point: window - TOKENS_LEFT_AT_COMPACTION, mode: 'proactive', exact: false, reason: ASSUMED }
 }

@@ -18,16 +18,16 @@ import { forecastSession } from '../engine/views/forecast-session.js'
 import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
 import { resolveLevels } from '../policy/levels.js'
 import { chooseLimits, hasClient } from './choose-limits.js'
-import { checkId, type ResolvedOptions, resolveOptions, type TrackerOptions } from './options.js'
+import { checkSessionId, type ResolvedOptions, resolveOptions, type TrackerOptions } from './options.js'
 import type { SessionForecast, WrittenBrief } from './session-results.js'
 import {
   blankState,
   reachedLevels,
-  stateOf,
-  summaryOf,
   type UsageState,
   type UsageSummary,
   type UsageUpdate,
+  usageStateOf,
+  usageSummaryOf,
 } from './usage-state.js'
 
 /** Decoder of the messages and usage objects that callers pass, as of the default agent. */
@@ -127,7 +127,7 @@ export class Tracker {
   }
 
   usageSummary(): UsageSummary {
-    return summaryOf(this.currentState())
+    return usageSummaryOf(this.currentState())
   }
 
   /**
@@ -135,7 +135,7 @@ export class Tracker {
    * A session with a known id starts over, unless its client measures it.
    */
   resetSession(id: string): UsageState {
-    const sessionId = checkId(id)
+    const sessionId = checkSessionId(id)
     const known = this.store((app) => resetSession(app.engine.deps, sessionId))
     this.session = sessionId
     if (known) return this.currentState()
@@ -221,7 +221,7 @@ export class Tracker {
   private stateOf(app: App, record: SessionRecord | null): UsageState {
     const { policy } = this.policyOf(app, record)
     if (record === null) return blankState(this.session, policy.enabled)
-    return stateOf(record, app.view(record), resolveLevels(policy.levels, record.track.limits))
+    return usageStateOf(record, app.view(record), resolveLevels(policy.levels, record.track.limits))
   }
 
   private store<T>(work: (app: App) => T): T {

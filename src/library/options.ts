@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import { callingSession } from '../agents/clients.js'
 import { BatonError, EXIT } from '../lib/errors.js'
-import { COMPACTS_BEFORE } from './choose-limits.js'
+import { TOKENS_LEFT_AT_COMPACTION } from './choose-limits.js'
 
 export interface TrackerOptions {
   /** Folder of Baton's state and `config.yaml`. Default: `BATON_HOME`, else the platform's own. */
@@ -45,14 +45,14 @@ export function resolveOptions(options: TrackerOptions): ResolvedOptions {
   if (window !== null && compaction !== null && compaction > window) {
     throw new RangeError(`compaction (${compaction}) must not be above window (${window})`)
   }
-  if (window !== null && window <= COMPACTS_BEFORE && compaction === null) {
+  if (window !== null && window <= TOKENS_LEFT_AT_COMPACTION && compaction === null) {
     throw new RangeError(
       `window (${window}) is too small for the default compaction point, ` +
-        `${COMPACTS_BEFORE} tokens before its end: give compaction too`,
+        `${TOKENS_LEFT_AT_COMPACTION} tokens before its end: give compaction too`,
     )
   }
   return {
-    session: checkId(options.session ?? (callingSession(env) || `session-${randomUUID()}`)),
+    session: checkSessionId(options.session ?? (callingSession(env) || `session-${randomUUID()}`)),
     project: resolve(options.project ?? process.cwd()),
     model: options.model || null,
     window,
@@ -62,7 +62,7 @@ export function resolveOptions(options: TrackerOptions): ResolvedOptions {
   }
 }
 
-export function checkId(id: unknown): string {
+export function checkSessionId(id: unknown): string {
   if (typeof id === 'string' && id.trim() !== '' && id.length <= MAX_ID_LENGTH) return id
   throw new BatonError(
     `${JSON.stringify(id)} is not a valid session id.`,

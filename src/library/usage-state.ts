@@ -2,7 +2,7 @@ import type { Session } from '../contract/api/session-view.js'
 import type { ResolvedLevel } from '../contract/level.js'
 import type { CompactionMode, Source } from '../contract/reading.js'
 import type { SessionRecord } from '../contract/records/session.js'
-import { fullness } from '../policy/texts.js'
+import { contextUseText } from '../policy/texts.js'
 
 /** State of a session. Context use and spend are separate; an unknown number is null, never 0. */
 export interface UsageState {
@@ -83,7 +83,7 @@ export interface UsageSummary {
   used_percent: number | null
 }
 
-export function stateOf(record: SessionRecord, session: Session, levels: readonly ResolvedLevel[]): UsageState {
+export function usageStateOf(record: SessionRecord, session: Session, levels: readonly ResolvedLevel[]): UsageState {
   const { spend, track } = record
   return {
     session_id: record.sessionId,
@@ -96,7 +96,7 @@ export function stateOf(record: SessionRecord, session: Session, levels: readonl
     compaction_percent: session.compaction_percent,
     remaining_percent: session.remaining_percent,
     percentage_used: session.compaction_percent,
-    description: fullness(track),
+    description: contextUseText(track),
     exact: session.exact,
     source: session.source,
     threshold_reached: reachedLevels(track.used, levels).at(-1)?.name ?? null,
@@ -157,7 +157,7 @@ export function blankState(sessionId: string, enabled: boolean): UsageState {
   }
 }
 
-export function summaryOf(state: UsageState): UsageSummary {
+export function usageSummaryOf(state: UsageState): UsageSummary {
   return {
     session_id: state.session_id,
     total_tokens: state.used_tokens,

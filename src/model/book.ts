@@ -1,18 +1,18 @@
 import type { ApiRequest } from './request.js'
 import { openingText, promptText } from './request.js'
-import type { Conversation, Reply, Script, Step, When } from './script.js'
-import { type Answer, type Defaults, follow, unroll } from './unroll.js'
+import type { Conversation, Script, ScriptCondition, ScriptReply, ScriptStep } from './script.js'
+import { answerAfter, type ScriptedAnswer, type TokenDefaults, unrollSteps } from './unroll.js'
 
 /** A conversation of the script with its defaults filled in and its steps unrolled. */
-export interface Part {
+export interface ScriptedConversation {
   name: string
-  when: When | null
-  defaults: Defaults
+  when: ScriptCondition | null
+  defaults: TokenDefaults
   /** Answers of the first, second … cycle. The last list also serves all later cycles. */
-  cycles: Answer[][]
-  rest: Step
-  summary: Step
-  replies: Reply[]
+  cycles: ScriptedAnswer[][]
+  rest: ScriptStep
+  summary: ScriptStep
+  replies: ScriptReply[]
   maximum: number | null
   delayMs: number
 }
@@ -20,15 +20,15 @@ export interface Part {
 /**
  * `main` holds the conversations, with the script's own steps last. `sub` holds those of subagents.
  */
-export interface Book {
-  main: Part[]
-  sub: Part[]
-  side: Step
+export interface PreparedScript {
+  main: ScriptedConversation[]
+  sub: ScriptedConversation[]
+  side: ScriptStep
 }
 
-export type Shelf = 'main' | 'sub'
+export type ConversationKind = 'main' | 'sub'
 
-export function toBook(script: Script): Book {
+export function prepareScript(script: Script): PreparedScript {
   const own: Conversation = { ...script, name: script.name ?? 'main' }
   const sub: Conversation = { name: 'subagent', rest: { text: 'The subagent is done.' }, start: 9008 }
   return {
@@ -40,7 +40,7 @@ export function toBook(script: Script): Book {
   }
 }
 
-function toPart(conversation: Conversation, script: Script, name: string): Part {
+function toPart(conversation: Conversation, script: Script, name: string): ScriptedConversation {
   const defaults = {
     start: conversation.start ?? script.start ?? 20_008,
     grow: conversation.grow ?? script.grow ?? 1000,
@@ -50,7 +50,7 @@ function toPart(conversation: Conversation, script: Script, name: string): Part 
     name: conversation.name ?? name,
     when: conversation.when ?? null,
     defaults,
-    cycles: cycles.map((steps) => unroll(steps, defaults)),
+    cycles: cycles.map((steps) => unrollSteps(steps, defaults)),
     rest: conversation.rest ?? { text: 'The script has no more steps (cycle {{cycle}}, step {{step}}).' },
     summary: conversation.summary ?? script.summary ?? { text: 'A scripted summary of {{step}} steps.' },
     replies: conversation.replies ?? script.replies ?? [],
@@ -63,7 +63,7 @@ function toPart(conversation: Conversation, script: Script, name: string): Part 
  * Returns the answer at a step of a cycle, both counted from 0.
  * Past the last step the script's `rest` answers, and its token figures keep growing.
  */
-export function answerAt(part: Part, cycle: number, step: number): Answer {
+export function answerAt(part: ScriptedConversation, cycle: number, step: number): ScriptedAnswer {
   const answers = cycleOf(part, cycle)
   const found = answers[step]
   if (found) return found
@@ -71,34 +71,34 @@ export function answerAt(part: Part, cycle: number, step: number): Answer {
   const last = answers.at(-1) ?? null
   const grow = part.rest.grow ?? part.defaults.grow
   const before = last ? { ...last, used: last.used + over * grow } : over > 0 ? ground(part, over, grow) : null
-  return follow(part.rest, over + 1, before, part.defaults)
+  return answerAfter(part.rest, over + 1, before, part.defaults)
 }
 
-const ground = (part: Part, over: number, grow: number): Answer => ({
+const ground = (part: ScriptedConversation, over: number, grow: number): ScriptedAnswer => ({
   step: part.rest,
   n: over,
   used: part.defaults.start + (over - 1) * grow,
   previous: 0,
 })
 
-function cycleOf(part: Part, cycle: number): Answer[] {
+function cycleOf(part: ScriptedConversation, cycle: number): ScriptedAnswer[] {
   return part.cycles[Math.min(cycle, part.cycles.length - 1)] ?? []
 }
 
 /** Returns the index of the first conversation whose `when` matches, or else of the last one. */
-export function choosePart(parts: Part[], request: ApiRequest): number {
+export function choosePart(parts: ScriptedConversation[], request: ApiRequest): number {
   const found = parts.findIndex(({ when }, i) => i === parts.length - 1 || when === null || holds(when, request))
   return found < 0 ? parts.length - 1 : found
 }
 
-function holds(when: When, request: ApiRequest): boolean {
-  if (when.prompt !== undefined && !contains(promptText(request), when.prompt)) return false
-  if (when.seen !== undefined && !contains(openingText(request), when.seen)) return false
-  return when.model === undefined || contains(request.model, when.model)
+function holds(when: ScriptCondition, request: ApiRequest): boolean {
+  if (when.prompt !== undefined && !matchesWanted(promptText(request), when.prompt)) return false
+  if (when.seen !== undefined && !matchesWanted(openingText(request), when.seen)) return false
+  return when.model === undefined || matchesWanted(request.model, when.model)
 }
 
 /** Matches `"/a.c/i"` as a regular expression, and any other text as a substring in any case. */
-export function contains(text: string, wanted: string): boolean {
+export function matchesWanted(text: string, wanted: string): boolean {
   const pattern = /^\/(.+)\/([a-z]*)$/s.exec(wanted)
   if (pattern) return new RegExp(pattern[1]!, pattern[2]).test(text)
   return text.toLowerCase().includes(wanted.toLowerCase())

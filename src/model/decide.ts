@@ -1,38 +1,53 @@
 import path from 'node:path'
-import { answerAt, type Book, choosePart, contains, type Part, type Shelf } from './book.js'
-import { type Mark, readSummaryMark, readToolId, summaryMark } from './mark.js'
-import { type ApiRequest, blocksOf, type Caller, folderOf, newestText, type Turn, textsIn } from './request.js'
-import type { Fail, Step } from './script.js'
-import { type Answer, follow } from './unroll.js'
+import {
+  answerAt,
+  type ConversationKind,
+  choosePart,
+  matchesWanted,
+  type PreparedScript,
+  type ScriptedConversation,
+} from './book.js'
+import { type AnswerMark, readSummaryMark, readToolId, summaryMark } from './mark.js'
+import {
+  type ApiRequest,
+  blocksOf,
+  folderOf,
+  newestText,
+  type RequestMessage,
+  type RequestSender,
+  textsIn,
+} from './request.js'
+import type { ScriptedFailure, ScriptStep } from './script.js'
+import { answerAfter, type ScriptedAnswer } from './unroll.js'
 
 /** The answer to a request, the failures to send before it, and its position in the script. */
-export interface Decision {
+export interface ChosenAnswer {
   conversation: string
   cycle: number
   /** Null for a side request, a compaction or a reply, which do not advance the script. */
   step: number | null
   reply: number | null
-  answer: Answer
+  answer: ScriptedAnswer
   filled: Filled
-  fails: Fail[]
+  fails: ScriptedFailure[]
   delayMs: number
-  mark: Mark
+  mark: AnswerMark
   /** Identifies this answer of this conversation, so that its failures can be counted. */
   key: string
 }
 
-export function decide(request: ApiRequest, caller: Caller, book: Book): Decision {
+export function chooseAnswer(request: ApiRequest, caller: RequestSender, book: PreparedScript): ChosenAnswer {
   const shelf = caller.agent === null ? 'main' : 'sub'
   if (caller.kind === 'side') return aside(request, caller, book)
-  const { part: index, cycle, step } = locate(request, shelf, book)
+  const { part: index, cycle, step } = findScriptPosition(request, shelf, book)
   const part = book[shelf][index]!
-  const mark: Mark = { shelf, part: index, cycle, step, reply: false }
+  const mark: AnswerMark = { shelf, part: index, cycle, step, reply: false }
   const before = step > 0 ? answerAt(part, cycle, step - 1) : null
   const place = { cycle, step, cwd: folderOf(request) }
   const common = { conversation: part.name, cycle }
 
   if (caller.kind === 'compaction') {
-    const answer = follow({ output: 500, grow: 0, ...part.summary }, 1, before, part.defaults)
+    const answer = answerAfter({ output: 500, grow: 0, ...part.summary }, 1, before, part.defaults)
     const filled = fill(answer, { ...place, step: step - 1 })
     const summary = `${filled.text ?? ''}\n\n${summaryMark({ part: index, cycle: cycle + 1, steps: step })}`
     filled.text = `<analysis>\nScripted.\n</analysis>\n\n<summary>\n${summary}\n</summary>`
@@ -48,9 +63,9 @@ export function decide(request: ApiRequest, caller: Caller, book: Book): Decisio
   }
 
   const said = newestText(request)
-  const reply = part.replies.findIndex((one) => contains(said, one.when))
+  const reply = part.replies.findIndex((one) => matchesWanted(said, one.when))
   if (reply >= 0) {
-    const answer = follow(part.replies[reply]!, 1, before, part.defaults)
+    const answer = answerAfter(part.replies[reply]!, 1, before, part.defaults)
     const filled = fill(answer, place)
     const own = { ...mark, step: reply, reply: true }
     return {
@@ -78,12 +93,12 @@ export function decide(request: ApiRequest, caller: Caller, book: Book): Decisio
 }
 
 function stepAnswer(
-  part: Part,
-  answer: Answer,
+  part: ScriptedConversation,
+  answer: ScriptedAnswer,
   maximum: number | null,
-): Pick<Decision, 'answer' | 'fails' | 'delayMs'> {
+): Pick<ChosenAnswer, 'answer' | 'fails' | 'delayMs'> {
   const { step, used } = answer
-  const tooLong: Fail[] =
+  const tooLong: ScriptedFailure[] =
     maximum !== null && used > maximum ? [{ kind: 'too-long', message: tooLongText(used, maximum) }] : []
   const own = (step.fail ?? []).map((fail) =>
     fail.kind === 'too-long' && !fail.message ? { ...fail, message: tooLongText(used, maximum ?? 200_000) } : fail,
@@ -97,16 +112,16 @@ const tooLongText = (used: number, maximum: number): string =>
 /**
  * Answers a side request. If it asks for JSON with given fields, each field is the scripted text.
  */
-function aside(request: ApiRequest, caller: Caller, book: Book): Decision {
-  const step: Step = { used: 508, ...book.side }
-  const answer = follow(step, 1, null, { start: 508, grow: 0 })
+function aside(request: ApiRequest, caller: RequestSender, book: PreparedScript): ChosenAnswer {
+  const step: ScriptStep = { used: 508, ...book.side }
+  const answer = answerAfter(step, 1, null, { start: 508, grow: 0 })
   const filled = fill(answer, { cycle: 0, step: 0, cwd: null })
   const schema = (request.raw.output_config as { format?: { schema?: { required?: unknown } } } | undefined)?.format
     ?.schema
   if (Array.isArray(schema?.required) && !filled.text?.startsWith('{')) {
     filled.text = JSON.stringify(Object.fromEntries(schema.required.map((name) => [name, filled.text])))
   }
-  const mark: Mark = { shelf: 'main', part: 0, cycle: 0, step: 0, reply: false }
+  const mark: AnswerMark = { shelf: 'main', part: 0, cycle: 0, step: 0, reply: false }
   const key = `${caller.key}/side`
   return {
     conversation: 'side',
@@ -142,7 +157,7 @@ interface Position {
  *
  * The id of a tool call names the step of its answer. Answers without a tool are counted.
  */
-export function locate(request: ApiRequest, shelf: Shelf, book: Book): Position {
+export function findScriptPosition(request: ApiRequest, shelf: ConversationKind, book: PreparedScript): Position {
   const parts = book[shelf]
   const { messages } = request
   const start = messages.findLastIndex(isSummary)
@@ -176,7 +191,7 @@ export function locate(request: ApiRequest, shelf: Shelf, book: Book): Position 
   return { part, cycle, step }
 }
 
-function markOf(turn: Turn): Mark | null {
+function markOf(turn: RequestMessage): AnswerMark | null {
   if (turn.role !== 'assistant') return null
   for (const block of blocksOf(turn)) {
     const mark = block.type === 'tool_use' && typeof block.id === 'string' ? readToolId(block.id) : null
@@ -185,25 +200,25 @@ function markOf(turn: Turn): Mark | null {
   return null
 }
 
-const within = (index: number, parts: Part[]): number => Math.min(index, parts.length - 1)
+const within = (index: number, parts: ScriptedConversation[]): number => Math.min(index, parts.length - 1)
 
-const isSummary = (turn: Turn): boolean =>
+const isSummary = (turn: RequestMessage): boolean =>
   turn.role === 'user' &&
   textsIn(turn.content).some((text) => text.trimStart().startsWith('This session is being continued from a previous'))
 
 /** True for the text that the client inserts as an answer to keep the roles alternating. */
-const isFiller = (turn: Turn): boolean => spoken(turn) === 'No response requested.'
+const isFiller = (turn: RequestMessage): boolean => spoken(turn) === 'No response requested.'
 
-function isSaidAlready(turn: Turn, part: Part, cycle: number, step: number): boolean {
+function isSaidAlready(turn: RequestMessage, part: ScriptedConversation, cycle: number, step: number): boolean {
   return cycle >= 0 && spoken(turn) === fill(answerAt(part, cycle, step), { cycle, step, cwd: null }).text?.trim()
 }
 
-function isReply(turn: Turn, part: Part): boolean {
+function isReply(turn: RequestMessage, part: ScriptedConversation): boolean {
   const text = spoken(turn)
   return part.replies.some((reply) => reply.text !== undefined && reply.text.trim() === text)
 }
 
-const spoken = (turn: Turn): string =>
+const spoken = (turn: RequestMessage): string =>
   blocksOf(turn)
     .filter((block) => block.type === 'text')
     .map((block) => block.text)
@@ -229,7 +244,7 @@ interface Filled {
   tools: ToolCall[]
 }
 
-function fill(answer: Answer, place: Place): Filled {
+function fill(answer: ScriptedAnswer, place: Place): Filled {
   const values: Record<string, string> = {
     n: String(answer.n),
     step: String(place.step + 1),
@@ -251,11 +266,11 @@ function fill(answer: Answer, place: Place): Filled {
 }
 
 /** Returns a text for a step without any content, because the API has no empty answers. */
-function silent(step: Step): string | undefined {
+function silent(step: ScriptStep): string | undefined {
   return step.thinking === undefined && !step.blocks?.length && toolsOf(step, null).length === 0 ? 'Done.' : undefined
 }
 
-function toolsOf(step: Step, cwd: string | null): ToolCall[] {
+function toolsOf(step: ScriptStep, cwd: string | null): ToolCall[] {
   return [
     ...(step.tools ?? []).map((tool) => ({ name: tool.name, input: tool.input ?? {} })),
     ...[step.bash ?? []].flat().map((command) => ({ name: 'Bash', input: { command } })),

@@ -1,29 +1,33 @@
 import { expect, test } from 'vitest'
-import { toBook } from './book.js'
-import { locate } from './decide.js'
+import { prepareScript } from './book.js'
+import { findScriptPosition } from './decide.js'
 import { summaryMark, toolId } from './mark.js'
 import { toScript } from './parse-script.js'
-import { openRequest, type Turn } from './request.js'
+import { openRequest, type RequestMessage } from './request.js'
 import type { ScriptInput } from './script.js'
 
-const at = (script: ScriptInput, messages: Turn[], shelf: 'main' | 'sub' = 'main') => {
-  const { cycle, step } = locate(openRequest(JSON.stringify({ messages }))!, shelf, toBook(toScript(script)))
+const at = (script: ScriptInput, messages: RequestMessage[], shelf: 'main' | 'sub' = 'main') => {
+  const { cycle, step } = findScriptPosition(
+    openRequest(JSON.stringify({ messages }))!,
+    shelf,
+    prepareScript(toScript(script)),
+  )
   return `${cycle}.${step}`
 }
-const user = (text: string): Turn => ({ role: 'user', content: [{ type: 'text', text }] })
-const said = (text: string): Turn => ({ role: 'assistant', content: [{ type: 'text', text }] })
+const user = (text: string): RequestMessage => ({ role: 'user', content: [{ type: 'text', text }] })
+const said = (text: string): RequestMessage => ({ role: 'assistant', content: [{ type: 'text', text }] })
 const call = (
   cycle: number,
   step: number,
   more: { part?: number; shelf?: 'main' | 'sub'; reply?: boolean } = {},
-): Turn[] => {
+): RequestMessage[] => {
   const id = toolId({ shelf: 'main', part: 0, reply: false, ...more, cycle, step }, 0, 'abc')
   return [
     { role: 'assistant', content: [{ type: 'tool_use', id, name: 'Bash', input: {} }] },
     { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'ok' }] },
   ]
 }
-const summary = (cycle: number, steps: number): Turn =>
+const summary = (cycle: number, steps: number): RequestMessage =>
   user(
     'This session is being continued from a previous conversation.\nSummary:\n' +
       `x ${summaryMark({ part: 0, cycle, steps })}`,
@@ -94,8 +98,8 @@ test('the conversation is chosen by its first prompt and then recognised by its 
       { when: { seen: '/bet+a/' }, steps: ['B.'] },
     ],
   }
-  const part = (messages: Turn[]) =>
-    locate(openRequest(JSON.stringify({ messages }))!, 'main', toBook(toScript(script))).part
+  const part = (messages: RequestMessage[]) =>
+    findScriptPosition(openRequest(JSON.stringify({ messages }))!, 'main', prepareScript(toScript(script))).part
   expect(part([user('Alpha please')])).toBe(0)
   expect(part([user('<system-reminder>alpha</system-reminder>'), user('something')])).toBe(2)
   expect(part([user('<system-reminder>betta</system-reminder>'), user('something')])).toBe(1)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { copies, type NewEntry, RequestLog } from './log.js'
+import { countOccurrences, type NewEntry, RequestLog } from './log.js'
 
 const entry = (body: string): NewEntry => ({
   at: '2026-01-01T00:00:00.000Z',
@@ -23,10 +23,10 @@ test('request bodies beyond the limit are dropped oldest first, and their entrie
   for (let i = 0; i < 5; i++) log.add(entry(body))
   expect(log.all().map((e) => e.body !== null)).toEqual([false, false, true, true, true])
   expect(log.all().map((e) => e.n)).toEqual([1, 2, 3, 4, 5])
-  expect(() => copies(log.all()[0]!, 'x')).toThrow(/request 1 was dropped/)
+  expect(() => countOccurrences(log.all()[0]!, 'x')).toThrow(/request 1 was dropped/)
 })
 
 test('the newest request body is kept even if it alone exceeds the limit', () => {
   const log = new RequestLog(10)
-  expect(copies(log.add(entry(saying('needle, needle'))), 'needle')).toBe(2)
+  expect(countOccurrences(log.add(entry(saying('needle, needle'))), 'needle')).toBe(2)
 })

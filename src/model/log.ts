@@ -1,4 +1,4 @@
-import { type ApiRequest, type Kind, openRequest, textsIn } from './request.js'
+import { type ApiRequest, openRequest, type RequestKind, textsIn } from './request.js'
 import type { Usage } from './unroll.js'
 
 interface GivenAnswer {
@@ -19,7 +19,7 @@ export interface LogEntry {
   at: string
   /** Null until the request has ended. */
   ended_at: string | null
-  kind: Kind
+  kind: RequestKind
   session_id: string | null
   agent_id: string | null
   model: string
@@ -109,12 +109,12 @@ function requestOf(entry: LogEntry): ApiRequest {
  * Returns every text the model can see in a request:
  * system prompt, messages, tool calls and results.
  */
-export function textsOf(entry: LogEntry): string[] {
+export function visibleTexts(entry: LogEntry): string[] {
   const request = requestOf(entry)
   return [...textsIn(request.system), ...request.messages.flatMap((m) => textsIn(m.content))]
 }
 
 /** Counts the occurrences of a text in everything the model can see in a request. */
-export function copies(entry: LogEntry, needle: string): number {
-  return textsOf(entry).reduce((sum, text) => sum + text.split(needle).length - 1, 0)
+export function countOccurrences(entry: LogEntry, needle: string): number {
+  return visibleTexts(entry).reduce((sum, text) => sum + text.split(needle).length - 1, 0)
 }

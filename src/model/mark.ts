@@ -1,4 +1,4 @@
-import type { Shelf } from './book.js'
+import type { ConversationKind } from './book.js'
 
 /**
  * The position of an answer in the script, stored in the answer itself.
@@ -7,8 +7,8 @@ import type { Shelf } from './book.js'
  * The client sends all answers back with every request,
  * so a tool call id holds its position, and the last line of a summary holds its cycle.
  */
-export interface Mark {
-  shelf: Shelf
+export interface AnswerMark {
+  shelf: ConversationKind
   part: number
   cycle: number
   /** Number of the step, or of the reply. */
@@ -17,14 +17,14 @@ export interface Mark {
 }
 
 /** Returns an id for a tool call. `serial` makes it unique across sessions. */
-export function toolId(mark: Mark, index: number, serial: string): string {
+export function toolId(mark: AnswerMark, index: number, serial: string): string {
   return (
     `toolu_${mark.shelf === 'main' ? 'm' : 's'}${mark.part}c${mark.cycle}${mark.reply ? 'r' : 's'}${mark.step}` +
     `k${index}x${serial}`
   )
 }
 
-export function readToolId(id: string): Mark | null {
+export function readToolId(id: string): AnswerMark | null {
   const found = /^toolu_([ms])(\d+)c(\d+)([rs])(\d+)k\d+x/.exec(id)
   if (!found) return null
   return {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { until } from '../../test/harness/wait.js'
-import { copies, textsOf } from './log.js'
+import { countOccurrences, visibleTexts } from './log.js'
 import { type Model, startModel } from './model.js'
 import type { ScriptInput } from './script.js'
 
@@ -338,8 +338,8 @@ test('the log shows every text of a request and counts the copies of one', async
   await ask(m, [prompt('find me'), { role: 'system', content: 'and find me' }], {
     system: [{ type: 'text', text: 'rules' }],
   })
-  expect(textsOf(m.log()[0]!)).toEqual(['rules', 'find me', 'and find me'])
-  expect(copies(m.log()[0]!, 'find me')).toBe(2)
+  expect(visibleTexts(m.log()[0]!)).toEqual(['rules', 'find me', 'and find me'])
+  expect(countOccurrences(m.log()[0]!, 'find me')).toBe(2)
 })
 
 test('thirty concurrent conversations do not affect each other', async () => {

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Book, toBook } from './book.js'
-import { decide } from './decide.js'
+import { type PreparedScript, prepareScript } from './book.js'
+import { chooseAnswer } from './decide.js'
 import { type LogEntry, RequestLog } from './log.js'
 import { toScript } from './parse-script.js'
-import { type ApiRequest, callerOf, openRequest } from './request.js'
-import type { Fail, Script, ScriptInput } from './script.js'
-import { delay, sendFailure, sendJson, sendMessage, unlessGone } from './send.js'
+import { type ApiRequest, openRequest, senderOf } from './request.js'
+import type { Script, ScriptedFailure, ScriptInput } from './script.js'
+import { sendFailure, sendJson, sendMessage, unlessGone, waitUnlessGone } from './send.js'
 import { type ApiMessage, errorBody, toMessage } from './wire.js'
 
 interface ModelOptions {
@@ -41,7 +41,7 @@ const LARGEST_BODY = 64 * 1024 * 1024
  */
 export async function startModel(options: ModelOptions): Promise<Model> {
   const handler = new RequestHandler(
-    toBook(toScript(options.script)),
+    prepareScript(toScript(options.script)),
     options.keepBytes ?? LARGEST_BODY,
     options.now ?? Date.now,
   )
@@ -81,7 +81,7 @@ class RequestHandler {
   private readonly run = randomBytes(4).toString('hex')
 
   constructor(
-    private readonly book: Book,
+    private readonly book: PreparedScript,
     keepBytes: number,
     private readonly now: () => number,
   ) {
@@ -115,8 +115,8 @@ class RequestHandler {
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    const caller = callerOf(asked, request.headers)
-    const decision = decide(asked, caller, this.book)
+    const caller = senderOf(asked, request.headers)
+    const decision = chooseAnswer(asked, caller, this.book)
     const { conversation, cycle, step, reply, answer } = decision
     const entry = this.log.add({
       at: this.time(),
@@ -135,7 +135,7 @@ class RequestHandler {
     const message = toMessage(decision, asked.model, `${this.run}${entry.n.toString(36)}`)
     const { hold } = answer.step
     const isThere =
-      (await delay(response, decision.delayMs)) &&
+      (await waitUnlessGone(response, decision.delayMs)) &&
       (hold === undefined || (await unlessGone(response, this.gate(hold).opened)))
     if (!isThere) return this.log.end(entry, 'client-left', this.time())
     const fail = this.failures.next(decision.key, decision.fails)
@@ -228,7 +228,7 @@ export class Failures {
   private readonly counts = new Map<string, number>()
 
   /** Returns the failure to send this time. Null when the answer itself is due. */
-  next(key: string, fails: readonly Fail[]): Fail | null {
+  next(key: string, fails: readonly ScriptedFailure[]): ScriptedFailure | null {
     if (fails.length === 0) return null
     let left = this.counts.get(key) ?? 0
     for (const fail of fails) {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { callerOf, folderOf, openRequest, promptText, textsIn } from './request.js'
+import { folderOf, openRequest, promptText, senderOf, textsIn } from './request.js'
 
 const open = (body: object) => openRequest(JSON.stringify({ messages: [], ...body }))!
 const user_id = JSON.stringify({ device_id: 'd', session_id: '0b1c' })
 const user = (text: string) => ({ role: 'user', content: [{ type: 'text', text }] })
-const kind = (body: object, headers = {}) => callerOf(open({ metadata: { user_id }, ...body }), headers).kind
+const kind = (body: object, headers = {}) => senderOf(open({ metadata: { user_id }, ...body }), headers).kind
 const tools = [{ name: 'Bash' }]
 
 test('a request with tools is of the main chain, and one with an agent id is of a subagent', () => {
@@ -24,7 +24,7 @@ test('requests for titles and searches are side requests', () => {
 })
 
 test('a request of an unknown client is of the main chain', () => {
-  expect(callerOf(open({ messages: [user('go')] }), {}).kind).toBe('main')
+  expect(senderOf(open({ messages: [user('go')] }), {}).kind).toBe('main')
 })
 
 test('the client’s compaction prompt is recognised, and a conversation about summaries is not', () => {
@@ -50,14 +50,14 @@ test('the client’s compaction prompt is recognised, and a conversation about s
 
 test('the session id is read from the header, or else from the metadata', () => {
   const request = open({ metadata: { user_id } })
-  expect(callerOf(request, { 'x-claude-code-session-id': 'h' }).session).toBe('h')
-  expect(callerOf(request, {}).session).toBe('0b1c')
+  expect(senderOf(request, { 'x-claude-code-session-id': 'h' }).session).toBe('h')
+  expect(senderOf(request, {}).session).toBe('0b1c')
   const older = open({ metadata: { user_id: 'user_x_account__session_11111111-2222-3333-4444-555555555555' } })
-  expect(callerOf(older, {}).session).toBe('11111111-2222-3333-4444-555555555555')
+  expect(senderOf(older, {}).session).toBe('11111111-2222-3333-4444-555555555555')
 })
 
 test('requests without a session are distinguished by their first messages', () => {
-  const key = (text: string) => callerOf(open({ messages: [user(text)] }), {}).key
+  const key = (text: string) => senderOf(open({ messages: [user(text)] }), {}).key
   expect(key('one')).toBe(key('one'))
   expect(key('one')).not.toBe(key('two'))
 })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
-export type Block = {
+export type ContentBlock = {
   type: string
   text?: string
   id?: string
@@ -10,17 +10,17 @@ export type Block = {
   content?: unknown
   [key: string]: unknown
 }
-export interface Turn {
+export interface RequestMessage {
   role: string
-  content: string | Block[]
+  content: string | ContentBlock[]
 }
 
 /** The fields of a Messages API request that the scripted model uses. */
 export interface ApiRequest {
   model: string
   stream: boolean
-  messages: Turn[]
-  system: string | Block[]
+  messages: RequestMessage[]
+  system: string | ContentBlock[]
   tools: { name?: string; type?: string }[]
   raw: Record<string, unknown>
 }
@@ -37,7 +37,7 @@ export function openRequest(body: string): ApiRequest | null {
   return {
     model: typeof raw.model === 'string' ? raw.model : '',
     stream: raw.stream === true,
-    messages: raw.messages.filter((m): m is Turn => typeof m === 'object' && m !== null && 'role' in m),
+    messages: raw.messages.filter((m): m is RequestMessage => typeof m === 'object' && m !== null && 'role' in m),
     system: (raw.system ?? []) as ApiRequest['system'],
     tools: Array.isArray(raw.tools) ? raw.tools : [],
     raw,
@@ -48,7 +48,7 @@ export function openRequest(body: string): ApiRequest | null {
 export function textsIn(content: unknown): string[] {
   if (typeof content === 'string') return [content]
   if (!Array.isArray(content)) return []
-  return content.flatMap((block: Block) => {
+  return content.flatMap((block: ContentBlock) => {
     if (typeof block === 'string') return [block]
     if (block === null || typeof block !== 'object') return []
     if (block.type === 'tool_result') return textsIn(block.content)
@@ -58,7 +58,7 @@ export function textsIn(content: unknown): string[] {
   })
 }
 
-export const blocksOf = (turn: Turn): Block[] =>
+export const blocksOf = (turn: RequestMessage): ContentBlock[] =>
   typeof turn.content === 'string'
     ? [{ type: 'text', text: turn.content }]
     : Array.isArray(turn.content)
@@ -90,7 +90,7 @@ export function promptText(request: ApiRequest): string {
     .join('\n')
 }
 
-function opening(request: ApiRequest): Turn[] {
+function opening(request: ApiRequest): RequestMessage[] {
   const first = request.messages.findIndex((m) => m.role === 'assistant')
   return first < 0 ? request.messages : request.messages.slice(0, first)
 }
@@ -104,19 +104,19 @@ export function folderOf(request: ApiRequest): string | null {
   return null
 }
 
-export const KINDS = ['main', 'subagent', 'compaction', 'side'] as const
-export type Kind = (typeof KINDS)[number]
+export const REQUEST_KINDS = ['main', 'subagent', 'compaction', 'side'] as const
+export type RequestKind = (typeof REQUEST_KINDS)[number]
 
 /** The sender and the purpose of a request. */
-export interface Caller {
-  kind: Kind
+export interface RequestSender {
+  kind: RequestKind
   session: string | null
   agent: string | null
   /** Identifies the conversation, also when the client sends no session id. */
   key: string
 }
 
-export function callerOf(request: ApiRequest, headers: IncomingHttpHeaders): Caller {
+export function senderOf(request: ApiRequest, headers: IncomingHttpHeaders): RequestSender {
   const session = header(headers, 'x-claude-code-session-id') ?? sessionInMetadata(request)
   const agent = header(headers, 'x-claude-code-agent-id')
   const key =
@@ -127,7 +127,7 @@ export function callerOf(request: ApiRequest, headers: IncomingHttpHeaders): Cal
   return { kind: kindOf(request, agent !== null), session, agent, key: `${key}/${agent ?? ''}` }
 }
 
-function kindOf(request: ApiRequest, subagent: boolean): Kind {
+function kindOf(request: ApiRequest, subagent: boolean): RequestKind {
   if (asksForSummary(request)) return 'compaction'
   if (isSide(request)) return 'side'
   return subagent ? 'subagent' : 'main'

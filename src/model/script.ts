@@ -155,31 +155,31 @@ export const scriptSchema = v.strictObject({
   side: v.optional(stepSchema),
 })
 
-export type Fail = v.InferOutput<typeof failSchema>
+export type ScriptedFailure = v.InferOutput<typeof failSchema>
 type AgentCall = v.InferOutput<typeof agentSchema>
-export type Step = v.InferOutput<typeof stepSchema>
-export type Reply = v.InferOutput<typeof replySchema>
-export type When = v.InferOutput<typeof whenSchema>
+export type ScriptStep = v.InferOutput<typeof stepSchema>
+export type ScriptReply = v.InferOutput<typeof replySchema>
+export type ScriptCondition = v.InferOutput<typeof whenSchema>
 export type Conversation = v.InferOutput<typeof chosenSchema>
 /** A script in its full form, with all short forms expanded by `parseScript` or `toScript`. */
 export type Script = v.InferOutput<typeof scriptSchema>
 
 type OneOrMore<T> = T | T[]
-type Short<T extends Step> = Omit<T, 'agent' | 'fail'> & {
+type Short<T extends ScriptStep> = Omit<T, 'agent' | 'fail'> & {
   agent?: OneOrMore<string | AgentCall>
-  fail?: OneOrMore<Fail['kind'] | Fail>
+  fail?: OneOrMore<ScriptedFailure['kind'] | ScriptedFailure>
 }
-export type StepInput = string | Short<Step>
+export type StepInput = string | Short<ScriptStep>
 type ShortConversation<T> = Omit<
   T,
   'steps' | 'after_compaction' | 'summary' | 'rest' | 'replies' | 'when' | 'conversations' | 'subagents' | 'side'
 > & {
-  when?: string | When
+  when?: string | ScriptCondition
   steps?: StepInput[]
   after_compaction?: StepInput[] | StepInput[][]
   summary?: StepInput
   rest?: StepInput
-  replies?: Short<Reply>[]
+  replies?: Short<ScriptReply>[]
 }
 /** A script as a user writes it, with short forms allowed. */
 export type ScriptInput = Omit<ShortConversation<Script>, 'when'> & {

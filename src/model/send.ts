@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
-import type { Fail } from './script.js'
-import { type ApiMessage, errorBody, event, toError, toEvents } from './wire.js'
+import type { ScriptedFailure } from './script.js'
+import { type ApiMessage, errorBody, sseEvent, toError, toEvents } from './wire.js'
 
 /** Resolves to true after `ms`, or to false as soon as the client disconnects. */
-export function delay(response: ServerResponse, ms: number): Promise<boolean> {
+export function waitUnlessGone(response: ServerResponse, ms: number): Promise<boolean> {
   if (ms <= 0) return Promise.resolve(!response.destroyed)
   let timer: NodeJS.Timeout | undefined
   const elapsed = new Promise<void>((resolve) => {
@@ -54,7 +54,7 @@ export function sendJson(
  */
 export async function sendFailure(
   response: ServerResponse,
-  fail: Fail,
+  fail: ScriptedFailure,
   message: ApiMessage,
   stream: boolean,
 ): Promise<number | null> {
@@ -85,7 +85,7 @@ export async function sendFailure(
   }
 }
 
-function limitHeaders({ resets_in }: Fail): Record<string, string> {
+function limitHeaders({ resets_in }: ScriptedFailure): Record<string, string> {
   if (resets_in === undefined) return {}
   const reset = String(Math.ceil(Date.now() / 1_000 + resets_in))
   return {
@@ -98,14 +98,19 @@ function limitHeaders({ resets_in }: Fail): Record<string, string> {
   }
 }
 
-function sendStreamError(response: ServerResponse, fail: Fail, message: ApiMessage, stream: boolean): number {
+function sendStreamError(
+  response: ServerResponse,
+  fail: ScriptedFailure,
+  message: ApiMessage,
+  stream: boolean,
+): number {
   const body = errorBody('overloaded_error', fail.message ?? 'scripted stream error')
   if (!stream) {
     sendJson(response, 529, body)
     return 529
   }
   response.writeHead(200, SSE)
-  response.end(toEvents(message)[0]! + event('error', { error: body.error }))
+  response.end(toEvents(message)[0]! + sseEvent('error', { error: body.error }))
   return 200
 }
 

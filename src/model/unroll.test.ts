@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import type { Step } from './script.js'
-import { unroll, usageOf } from './unroll.js'
+import type { ScriptStep } from './script.js'
+import { unrollSteps, usageOf } from './unroll.js'
 
-const climb = (...steps: Step[]) => unroll(steps, { start: 20_008, grow: 1000 })
-const used = (...steps: Step[]) => climb(...steps).map((answer) => answer.used)
+const climb = (...steps: ScriptStep[]) => unrollSteps(steps, { start: 20_008, grow: 1000 })
+const used = (...steps: ScriptStep[]) => climb(...steps).map((answer) => answer.used)
 
 test('a repeated step grows by its own `grow`', () => {
   expect(used({ used: 50_008, grow: 15_000, repeat: 6 })).toEqual([50_008, 65_008, 80_008, 95_008, 110_008, 125_008])

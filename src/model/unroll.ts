@@ -1,8 +1,8 @@
-import type { Step } from './script.js'
+import type { ScriptStep } from './script.js'
 
 /** An answer of the script with its token figures. */
-export interface Answer {
-  step: Step
+export interface ScriptedAnswer {
+  step: ScriptStep
   /** Number of the repetition of its step, from 1. */
   n: number
   /** Tokens in the context window with this answer. */
@@ -18,22 +18,27 @@ export interface Usage {
   output_tokens: number
 }
 
-export interface Defaults {
+export interface TokenDefaults {
   start: number
   grow: number
 }
 
 /** Expands repetitions and growth into one entry for each answer of a cycle. */
-export function unroll(steps: readonly Step[], defaults: Defaults): Answer[] {
-  const answers: Answer[] = []
+export function unrollSteps(steps: readonly ScriptStep[], defaults: TokenDefaults): ScriptedAnswer[] {
+  const answers: ScriptedAnswer[] = []
   for (const step of steps) {
-    for (let n = 1; n <= (step.repeat ?? 1); n++) answers.push(follow(step, n, answers.at(-1) ?? null, defaults))
+    for (let n = 1; n <= (step.repeat ?? 1); n++) answers.push(answerAfter(step, n, answers.at(-1) ?? null, defaults))
   }
   return answers
 }
 
 /** Returns the answer of a step that follows another answer. */
-export function follow(step: Step, n: number, before: Answer | null, defaults: Defaults): Answer {
+export function answerAfter(
+  step: ScriptStep,
+  n: number,
+  before: ScriptedAnswer | null,
+  defaults: TokenDefaults,
+): ScriptedAnswer {
   const grow = step.grow ?? defaults.grow
   const given = step.iterations?.at(-1) ?? step.used
   const next = before ? before.used + grow : defaults.start
@@ -42,7 +47,7 @@ export function follow(step: Step, n: number, before: Answer | null, defaults: D
 }
 
 /** Returns the `usage` field of an answer. */
-export function usageOf(answer: Answer): Usage & { iterations?: (Usage & { type: 'message' })[] } {
+export function usageOf(answer: ScriptedAnswer): Usage & { iterations?: (Usage & { type: 'message' })[] } {
   const { step } = answer
   if (!step.iterations || step.iterations.length === 0) return split(answer.used, answer)
   const iterations = step.iterations.map((used) => ({ type: 'message' as const, ...split(used, answer) }))
@@ -51,7 +56,7 @@ export function usageOf(answer: Answer): Usage & { iterations?: (Usage & { type:
   return { ...whole, iterations }
 }
 
-function split(used: number, { step, previous }: Answer): Usage {
+function split(used: number, { step, previous }: ScriptedAnswer): Usage {
   const input = Math.min(step.input ?? 8, used)
   const creation = Math.min(step.cache_creation ?? Math.max(0, used - previous), used - input)
   return {

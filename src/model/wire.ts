@@ -1,6 +1,6 @@
-import type { Decision } from './decide.js'
+import type { ChosenAnswer } from './decide.js'
 import { toolId } from './mark.js'
-import type { Fail } from './script.js'
+import type { ScriptedFailure } from './script.js'
 import { usageOf } from './unroll.js'
 
 export interface ApiMessage {
@@ -15,7 +15,7 @@ export interface ApiMessage {
 }
 
 /** Returns the answer in the format of the Messages API. `serial` is unique for each answer. */
-export function toMessage(decision: Decision, model: string, serial: string): ApiMessage {
+export function toMessage(decision: ChosenAnswer, model: string, serial: string): ApiMessage {
   const { step } = decision.answer
   const { text, thinking, tools } = decision.filled
   const content: Record<string, unknown>[] = []
@@ -42,14 +42,14 @@ export function toEvents(message: ApiMessage): string[] {
   const { usage } = message
   const first = { ...usage, output_tokens: 1 }
   return [
-    event('message_start', { message: { ...message, content: [], stop_reason: null, usage: first } }),
+    sseEvent('message_start', { message: { ...message, content: [], stop_reason: null, usage: first } }),
     ...message.content.flatMap((block, index) => [
-      event('content_block_start', { index, content_block: opened(block) }),
-      ...deltas(block).map((delta) => event('content_block_delta', { index, delta })),
-      event('content_block_stop', { index }),
+      sseEvent('content_block_start', { index, content_block: opened(block) }),
+      ...deltas(block).map((delta) => sseEvent('content_block_delta', { index, delta })),
+      sseEvent('content_block_stop', { index }),
     ]),
-    event('message_delta', { delta: { stop_reason: message.stop_reason, stop_sequence: null }, usage }),
-    event('message_stop', {}),
+    sseEvent('message_delta', { delta: { stop_reason: message.stop_reason, stop_sequence: null }, usage }),
+    sseEvent('message_stop', {}),
   ]
 }
 
@@ -69,7 +69,7 @@ function deltas(block: Record<string, unknown>): Record<string, unknown>[] {
   ]
 }
 
-export const event = (type: string, data: Record<string, unknown>): string =>
+export const sseEvent = (type: string, data: Record<string, unknown>): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`
 
 const TYPES: Record<number, string> = {
@@ -91,7 +91,7 @@ export const errorBody = (
 })
 
 /** Returns status and body of an HTTP failure. Null when the connection itself fails. */
-export function toError(fail: Fail): { status: number; body: ReturnType<typeof errorBody> } | null {
+export function toError(fail: ScriptedFailure): { status: number; body: ReturnType<typeof errorBody> } | null {
   const status = fail.kind === 'too-long' ? 400 : typeof fail.kind === 'number' ? fail.kind : null
   if (status === null) return null
   const type = TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Action, Crossing } from '../contract/level.js'
 import { type DecisionContext, decideOnCrossings } from './decide.js'
 import { sampleLevel, samplePolicy, sampleSpeaker, sampleTrack } from './samples.cases.js'
-import { ADVICE } from './texts.js'
+import { ADVICE_BY_MODE } from './texts.js'
 
 const NOTHING = { resets: 0, sinceHandoff: null, failures: 0 }
 const about: DecisionContext = {
@@ -93,21 +93,21 @@ describe('what the agent is advised beside the request for a brief', () => {
     const decision = judge(handoff, { mayHandOver: true })!
     expect(decision.agent).toContain('"handoff"')
     expect(decision.agent).toContain('120,000 tokens')
-    for (const advice of Object.values(ADVICE)) expect(decision.agent).not.toContain(advice)
+    for (const advice of Object.values(ADVICE_BY_MODE)) expect(decision.agent).not.toContain(advice)
     expect(decision.user).toContain('72% full')
   })
 
   test('the agent gets no advice at a later level while the brief is still requested', () => {
     const critical = [sampleLevel('critical', ['agent'], 'urgent')]
-    expect(judge(critical, { handingOver: true })!.agent).not.toContain(ADVICE.urgent)
-    expect(judge(critical, { mayHandOver: true })!.agent).toContain(ADVICE.urgent)
+    expect(judge(critical, { handingOver: true })!.agent).not.toContain(ADVICE_BY_MODE.urgent)
+    expect(judge(critical, { mayHandOver: true })!.agent).toContain(ADVICE_BY_MODE.urgent)
   })
 
   test('the agent gets advice when no brief is requested: handoffs are not allowed or guarded', () => {
-    expect(judge(handoff)!.agent).toContain(ADVICE.important)
+    expect(judge(handoff)!.agent).toContain(ADVICE_BY_MODE.important)
     const stopped = judge(handoff, { mayHandOver: true, lately: { ...NOTHING, sinceHandoff: 1 } })!
     expect(stopped.guard).not.toBeNull()
-    expect(stopped.agent).toContain(ADVICE.important)
+    expect(stopped.agent).toContain(ADVICE_BY_MODE.important)
   })
 })
 

@@ -8,7 +8,7 @@ import { agentText, parentText, type TextSubject, userText } from './texts.js'
  * The decision about the levels that one reading crossed:
  * at most one message per recipient, with the current numbers.
  */
-export interface Decision {
+export interface LevelDecision {
   level: ResolvedLevel
   /** Text for the agent. Null when the agent gets none; the same for `user` and `parent`. */
   mode: Mode
@@ -54,7 +54,7 @@ export function decideOnCrossings(
   track: Track,
   policy: Policy,
   about: DecisionContext,
-): Decision | null {
+): LevelDecision | null {
   const speaking = crossed.filter((level) => level.actions.length > 0)
   const top = speaking.at(-1)
   if (!top || about.job) return null

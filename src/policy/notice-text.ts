@@ -4,7 +4,7 @@ import type { NoticeData, NoticeKind, NoticeRecord, NotifyTarget } from '../cont
 import type { Track } from '../contract/records/session.js'
 import type { PlanLimit } from '../contract/signal.js'
 import { percentOf } from './percent.js'
-import { activityText, fullnessInShort } from './texts.js'
+import { activityText, shortContextUseText } from './texts.js'
 
 /** Content of a notice, before its targets are known. */
 export interface NoticeContent {
@@ -76,7 +76,7 @@ export function levelNotice(track: Track, level: ResolvedLevel): NoticeContent {
   const { used, limits, cycle } = track
   return {
     kind: 'level',
-    text: `${fullnessInShort(track)} (${level.name})`,
+    text: `${shortContextUseText(track)} (${level.name})`,
     data: {
       level: level.name,
       cycle,

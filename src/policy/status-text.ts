@@ -178,5 +178,5 @@ function renderName(name: string | null | undefined, paint: Paint): string | nul
 const CODES = { green: '32', yellow: '33', red: '31', dim: '2' } as const
 
 /** Colours for the status line of the client. NO_COLOR turns them off. */
-export const COLOURS: Paint = (text, colour) => (text === '' ? '' : `\u001b[${CODES[colour]}m${text}\u001b[0m`)
+export const WITH_COLOURS: Paint = (text, colour) => (text === '' ? '' : `\u001b[${CODES[colour]}m${text}\u001b[0m`)
 export const WITHOUT_COLOURS: Paint = (text) => text

@@ -2,9 +2,18 @@ import { describe, expect, test } from 'vitest'
 import { MODES } from '../contract/level.js'
 import type { Limits } from '../contract/reading.js'
 import { sampleLevel, sampleLimits, sampleSpeaker, sampleTrack } from './samples.cases.js'
-import { agentText, compactedText, fullness, fullnessInShort, parentText, silenceText, userText } from './texts.js'
+import {
+  agentText,
+  compactedText,
+  contextUseText,
+  parentText,
+  shortContextUseText,
+  silenceText,
+  userText,
+} from './texts.js'
 
-const full = (used: number | null, limits: Limits = sampleLimits(167_000)) => fullness(sampleTrack(used, { limits }))
+const full = (used: number | null, limits: Limits = sampleLimits(167_000)) =>
+  contextUseText(sampleTrack(used, { limits }))
 
 describe('how full', () => {
   test('fullness names the percentage of the compaction point and of the window', () => {
@@ -44,7 +53,7 @@ describe('how full', () => {
 
 describe('how full in short, for the user', () => {
   const inShort = (used: number | null, limits: Limits = sampleLimits(167_000)) =>
-    fullnessInShort(sampleTrack(used, { limits }))
+    shortContextUseText(sampleTrack(used, { limits }))
 
   test('the short fullness gives the percentage and the tokens until compaction or refusal', () => {
     expect(inShort(104_000)).toBe('62% full, about 63k tokens until compaction')
@@ -76,7 +85,7 @@ describe('what is said', () => {
       const text = agentText(track, sampleLevel('warning', ['agent'], mode))
       expect(text).toMatch(/^\[baton\] /)
       expect(text).toContain('"warning"')
-      expect(text).toContain(fullness(track))
+      expect(text).toContain(contextUseText(track))
       expect(text).toContain('`baton off`')
       expect(text.length).toBeLessThan(1000)
     },

@@ -15,7 +15,7 @@ export interface TextSubject {
  * Describes the context use for agents: tokens, and percentages of compaction point and window.
  * Percentages above 100 come with the reason.
  */
-export function fullness(track: Track): string {
+export function contextUseText(track: Track): string {
   const { used, limits } = track
   if (used === null) return 'context use is not known yet'
   const tokens = formatTokens(used)
@@ -43,14 +43,14 @@ function overflowReason(track: Track, ofPoint: number): string {
 }
 
 /** Sentences that say what the client does at the compaction point. */
-export const CONSEQUENCES: Record<CompactionMode, string> = {
+export const COMPACTION_TEXTS: Record<CompactionMode, string> = {
   proactive: 'At that point a summary replaces the earlier conversation.',
   reactive: 'When the API refuses a request, a summary replaces the earlier conversation.',
   off: 'Past that point the client refuses every request, because compaction is off.',
 }
 
 /** Advice to the agent by mode, for messages without a request for a brief. */
-export const ADVICE = {
+export const ADVICE_BY_MODE = {
   sequential: 'Prefer narrow reads. Finish the steps you begin.',
   important:
     'Finish the current step. Then note goal, decisions, changed files and the next exact step where they survive.',
@@ -69,12 +69,12 @@ type HandoffInText = 'none' | 'asked' | 'offered'
  */
 export function agentText(track: Track, level: ResolvedLevel, handoff: HandoffInText = 'none'): string {
   const advice = {
-    none: ` ${ADVICE[level.mode]}`,
+    none: ` ${ADVICE_BY_MODE[level.mode]}`,
     asked: '',
     offered: ' Baton offered the user a handoff to a fresh session. Continue the work until the user asks for it.',
   }[handoff]
-  const figures = `[baton] Context level "${level.name}": ${fullness(track)}.`
-  const end = CONSEQUENCES[track.limits.mode]
+  const figures = `[baton] Context level "${level.name}": ${contextUseText(track)}.`
+  const end = COMPACTION_TEXTS[track.limits.mode]
   return `${figures} ${end}${advice} (Sent once per level. \`baton off\` stops these notices.)`
 }
 
@@ -82,10 +82,10 @@ export function agentText(track: Track, level: ResolvedLevel, handoff: HandoffIn
  * Describes the context use for users: `62% full, about 63k tokens until compaction`.
  * Agents get the exact numbers of `fullness`.
  */
-export function fullnessInShort(track: Track): string {
+export function shortContextUseText(track: Track): string {
   const { used, limits } = track
   const ofPoint = percentOf(used, limits.point)
-  if (used === null || ofPoint === null) return fullness(track)
+  if (used === null || ofPoint === null) return contextUseText(track)
   const left = limits.point! - used
   if (left > 0) {
     const end = limits.mode === 'off' ? 'until the client refuses (compaction is off)' : 'until compaction'
@@ -118,7 +118,7 @@ export function userText(
     ].join(' · '),
   }[handoff]
   return (
-    `[baton] ${level.name}: ${fullnessInShort(track)}${next} · details: baton show ${id} · turn off: baton off ` +
+    `[baton] ${level.name}: ${shortContextUseText(track)}${next} · details: baton show ${id} · turn off: baton off ` +
     `${id}`
   )
 }
@@ -129,7 +129,8 @@ export function guardText(guard: { name: string; reason: string }): string {
 }
 
 export function parentText(track: Track, level: ResolvedLevel, speaker: TextSubject): string {
-  return `[baton] Session ${nameOf(speaker)} reached level "${level.name}" and is still running: ${fullness(track)}.`
+  const reached = `Session ${nameOf(speaker)} reached level "${level.name}"`
+  return `[baton] ${reached} and is still running: ${contextUseText(track)}.`
 }
 
 export function compactedText(speaker: TextSubject, detail: string): string {

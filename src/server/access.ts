@@ -17,7 +17,7 @@ export interface CallerEnv {
   Bindings: Caller & { address: string }
 }
 
-export const NOBODY: Caller = { by: 'nobody', expiresAt: null }
+export const UNKNOWN_CALLER: Caller = { by: 'nobody', expiresAt: null }
 
 const DAY = 24 * 3_600_000
 export const KEY_MS = 30 * DAY
@@ -48,7 +48,7 @@ export function keyEnd(key: string, token: string, now: Date): string | null {
 
 /** Reads the `Authorization` header. Null when it holds neither the token nor a valid key. */
 export function readCaller(authorization: string | undefined, token: string, now: Date): Caller | null {
-  if (authorization === undefined) return NOBODY
+  if (authorization === undefined) return UNKNOWN_CALLER
   const given = /^Bearer +(\S+) *$/i.exec(authorization)?.[1]
   if (given === undefined) return null
   if (sameSecret(given, token)) return { by: 'token', expiresAt: null }

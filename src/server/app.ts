@@ -3,11 +3,11 @@ import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import type { Caller, CallerEnv } from './access.js'
-import { contextUsage } from './context-usage.js'
+import { contextUsageRoutes } from './context-usage.js'
 import type { ServerDependencies } from './dependencies.js'
-import { entrance } from './entrance.js'
-import type { Bound } from './guard.js'
-import { mount } from './mount.js'
+import { entranceRoutes } from './entrance.js'
+import type { BoundServer } from './guard.js'
+import { mountRoutes } from './mount.js'
 import { describeRoutes } from './openapi.js'
 import { routeHandlers } from './routes.js'
 
@@ -20,22 +20,22 @@ const MAX_BODY = 4 * 1024 * 1024
  */
 function makeApp(
   deps: ServerDependencies,
-  { token, pageUrl = null }: Pick<Bound, 'token' | 'pageUrl'>,
+  { token, pageUrl = null }: Pick<BoundServer, 'token' | 'pageUrl'>,
 ): Hono<CallerEnv> {
   const app = new Hono<CallerEnv>()
   // Mounted before the general limit of 4 MB, because the entrance has a limit of its own (4 kB).
-  app.route('/', entrance({ token, pageUrl, version: deps.version, now: deps.now }))
+  app.route('/', entranceRoutes({ token, pageUrl, version: deps.version, now: deps.now }))
   app.use(
     bodyLimit({
       maxSize: MAX_BODY,
       onError: (c) => c.json({ error: 'The body is too large.', hint: 'Send a smaller body.' }, 413),
     }),
   )
-  mount(app, routeHandlers(deps))
+  mountRoutes(app, routeHandlers(deps))
   app.get('/api/openapi.json', async (c) =>
     c.json(await describeRoutes(deps.version, Object.keys(deps.engine.deps.agents))),
   )
-  app.route('/', contextUsage(deps))
+  app.route('/', contextUsageRoutes(deps))
   app.notFound((c) =>
     c.json({ error: `There is no route ${c.req.path}.`, hint: 'See /api/openapi.json for all routes.' }, 404),
   )
@@ -53,7 +53,7 @@ function makeApp(
  */
 export function appListener(
   deps: ServerDependencies,
-  bound: Bound,
+  bound: BoundServer,
   callerOf: (request: IncomingMessage) => Caller,
 ): RequestListener {
   const app = makeApp(deps, bound)

@@ -14,7 +14,7 @@ const MAX_TOKENS = 10_000_000
  * call both. A report counts as an estimate, changes neither window nor compaction point, and
  * never leads to a handoff.
  */
-export function contextUsage(deps: ServerDependencies): Hono {
+export function contextUsageRoutes(deps: ServerDependencies): Hono {
   const app = new Hono()
   app.post('/hooks/context-usage', async (c) => {
     const data = await c.req.json<unknown>().catch(() => null)

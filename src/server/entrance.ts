@@ -17,7 +17,13 @@ interface EntranceDependencies {
 }
 
 /** Routes that give a browser its key. Tickets and keys are never sent in an address. */
-export function entrance({ version, token, pageUrl, now, delay = makeDelay() }: EntranceDependencies): Hono<CallerEnv> {
+export function entranceRoutes({
+  version,
+  token,
+  pageUrl,
+  now,
+  delay = makeFailureDelay(),
+}: EntranceDependencies): Hono<CallerEnv> {
   const app = new Hono<CallerEnv>()
   const tickets = makeTickets()
   const failures = makeFailureLimit()
@@ -131,7 +137,7 @@ const MAX_DELAYED = 100
  * Delays answers to wrong tries by a second, so a day has at most 86,400 of them in sequence.
  * At most `MAX_DELAYED` answers are delayed at once, so that a flood cannot fill the memory.
  */
-export function makeDelay(): () => Promise<void> {
+export function makeFailureDelay(): () => Promise<void> {
   let delayed = 0
   return async () => {
     if (delayed >= MAX_DELAYED) return

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest'
 import type { RouteSpec } from '../contract/api/route.js'
 import { ROUTES } from '../contract/api/routes.js'
 import { makeKey } from './access.js'
-import { type Bound, isLoopback, judge, needsToken, type RequestHead } from './guard.js'
+import { type BoundServer, checkCaller, isLoopback, needsToken, type RequestHead } from './guard.js'
 
 const token = 'secret'
-const open: Bound = { host: '127.0.0.1', port: 8420, token }
-const beyond: Bound = { host: '0.0.0.0', port: 8420, token }
+const open: BoundServer = { host: '127.0.0.1', port: 8420, token }
+const beyond: BoundServer = { host: '0.0.0.0', port: 8420, token }
 const NOW = new Date('2026-11-16T12:00:00Z')
-const refuse = (asking: RequestHead, bound: Bound) => {
-  const judged = judge(asking, bound, () => NOW)
+const refuse = (asking: RequestHead, bound: BoundServer) => {
+  const judged = checkCaller(asking, bound, () => NOW)
   return judged.status === null ? null : judged
 }
 const ask = (host?: string, origin?: string, authorization?: string) => ({ host, origin, authorization })
@@ -46,7 +46,8 @@ describe('checking callers', () => {
   })
 
   test('a caller is recognised by token or key, and a wrong one is refused on every route', () => {
-    const asked = (authorization?: string) => judge(ask('127.0.0.1:8420', undefined, authorization), open, () => NOW)
+    const asked = (authorization?: string) =>
+      checkCaller(ask('127.0.0.1:8420', undefined, authorization), open, () => NOW)
     const { key, expiresAt } = makeKey(token, NOW)
     expect(asked()).toEqual({ status: null, caller: { by: 'nobody', expiresAt: null } })
     expect(asked('Bearer secret')).toEqual({ status: null, caller: { by: 'token', expiresAt: null } })

@@ -1,7 +1,7 @@
-import { type Caller, NOBODY, readCaller } from './access.js'
+import { type Caller, readCaller, UNKNOWN_CALLER } from './access.js'
 
 /** Address and token of a running server. */
-export interface Bound {
+export interface BoundServer {
   host: string
   port: number
   token: string
@@ -24,7 +24,7 @@ export interface RequestHead {
 }
 
 /** Result of checking a caller. `status` is null when the request may proceed as this caller. */
-export type Judged = { status: null; caller: Caller } | { status: 401 | 403; reason: string; hint?: string }
+export type CallerCheck = { status: null; caller: Caller } | { status: 401 | 403; reason: string; hint?: string }
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]', '::1'])
 
@@ -37,7 +37,7 @@ export function isLoopback(host: string): boolean {
  * A caller without an `Authorization` header passes as nobody.
  * Nobody gets only what `needsToken` leaves open.
  */
-export function judge(head: RequestHead, bound: Bound, now: () => Date): Judged {
+export function checkCaller(head: RequestHead, bound: BoundServer, now: () => Date): CallerCheck {
   const name = hostName(head.host)
   // A name that merely resolves to this machine is DNS rebinding.
   // Beyond loopback the server may have any name.
@@ -47,7 +47,7 @@ export function judge(head: RequestHead, bound: Bound, now: () => Date): Judged 
     return forbidden(`The origin ${head.origin} is not this server.`)
   if (isForeign(head)) return forbidden('Pages of other origins may not call this server.')
   // A browser whose key has expired still sends that key when it comes back for another one.
-  if (isEntrance(head)) return { status: null, caller: NOBODY }
+  if (isEntrance(head)) return { status: null, caller: UNKNOWN_CALLER }
   const caller = readCaller(head.authorization, bound.token, now())
   return caller === null
     ? { status: 401, reason: 'The token or key is wrong or expired.', hint: HINT }
@@ -65,9 +65,9 @@ export function needsToken({ method, path }: Pick<RequestHead, 'method' | 'path'
 
 const HINT =
   'Run baton open for a browser. Programs send Authorization: Bearer with the token from run/server in Baton’s home.'
-export const TOKEN_NEEDED = { status: 401, reason: 'This route needs the token.', hint: HINT } as const
+export const TOKEN_NEEDED_REPLY = { status: 401, reason: 'This route needs the token.', hint: HINT } as const
 
-const forbidden = (reason: string): Judged => ({ status: 403, reason })
+const forbidden = (reason: string): CallerCheck => ({ status: 403, reason })
 
 /**
  * True for a request that another page caused, as `Sec-Fetch-Site` says even without an origin.

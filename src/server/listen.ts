@@ -6,7 +6,7 @@ import { BatonError, codeOf, EXIT } from '../lib/errors.js'
 import { lockServer, type ServerLock } from '../store/server-lock.js'
 import { announceServer } from './announce.js'
 import type { ServerInput } from './dependencies.js'
-import { type Bound, judge } from './guard.js'
+import { type BoundServer, checkCaller } from './guard.js'
 import { keepLease, type Lease, type LeaseLimits } from './keep-lease.js'
 import { limitConnections } from './limit-connections.js'
 import { serveHttp } from './serve-http.js'
@@ -35,7 +35,7 @@ interface ListenOptions {
   mostUnknown?: number
 }
 
-export interface Listening {
+export interface ListeningServer {
   url: string
   /** False when the lock file was removed or replaced, so that another server may use the home. */
   holdsLock(): boolean
@@ -52,7 +52,7 @@ const STILL_MS = 60_000
  * Starts the only server of a home and announces it to hooks.
  * Throws when another server holds the home's lock.
  */
-export async function listen(deps: ServerInput, options: ListenOptions): Promise<Listening> {
+export async function listen(deps: ServerInput, options: ListenOptions): Promise<ListeningServer> {
   const lock = lockServer(options.serverFile)
   if (lock === null) throw alreadyServed(options.serverFile)
   try {
@@ -63,9 +63,9 @@ export async function listen(deps: ServerInput, options: ListenOptions): Promise
   }
 }
 
-async function listenLocked(deps: ServerInput, options: ListenOptions, lock: ServerLock): Promise<Listening> {
+async function listenLocked(deps: ServerInput, options: ListenOptions, lock: ServerLock): Promise<ListeningServer> {
   const { host, port: wanted, token } = options
-  const bound: Bound = { host, port: wanted, token }
+  const bound: BoundServer = { host, port: wanted, token }
   const { take, close: closeSignals } = takeSignals(deps)
   const limit = limitConnections(options.mostUnknown)
   const routes = serveHttp(deps, bound, take, limit.recognised)
@@ -87,7 +87,7 @@ async function listenLocked(deps: ServerInput, options: ListenOptions, lock: Ser
       lease?.recognised()
       limit.recognised(socket)
     },
-    judge: (asking) => judge({ ...asking, path: '/signals/', method: 'POST' }, bound, deps.now),
+    judge: (asking) => checkCaller({ ...asking, path: '/signals/', method: 'POST' }, bound, deps.now),
     take,
     pass(socket, read) {
       http.emit('connection', socket)

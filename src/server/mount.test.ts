@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { describe, expect, test } from 'vitest'
 import type { MessageView } from '../contract/api/messages.js'
 import { BatonError, EXIT, type ExitCode } from '../lib/errors.js'
-import { mount, type RouteRequest, type ServerEnv } from './mount.js'
+import { mountRoutes, type RouteRequest, type ServerEnv } from './mount.js'
 
 const MESSAGE: MessageView = {
   message_id: 'm1',
@@ -24,7 +24,7 @@ const MESSAGE: MessageView = {
  * Mounts two routes of the table: one that reads and one that changes something. `asked` collects
  * the requests that their handlers received.
  */
-function mountRoutes(fails?: () => Error) {
+function mountTwoRoutes(fails?: () => Error) {
   const app = new Hono<ServerEnv>()
   const asked: RouteRequest<'readings' | 'send'>[] = []
   const answer = <T>(reply: T, given: unknown): T => {
@@ -32,7 +32,7 @@ function mountRoutes(fails?: () => Error) {
     if (fails) throw fails()
     return reply
   }
-  mount(app, {
+  mountRoutes(app, {
     readings: (given) => answer({ session_id: 's1', readings: [] }, given),
     send: (given) => answer(MESSAGE, given),
   })
@@ -47,7 +47,7 @@ function mountRoutes(fails?: () => Error) {
 
 describe('parsing requests', () => {
   test('a request is parsed with defaults, and unknown keys of a query are ignored', async () => {
-    const { ask, post, asked } = mountRoutes()
+    const { ask, post, asked } = mountTwoRoutes()
     await ask('/api/sessions/s1/readings?limit=5&colour=blue')
     await post('{"text":"  hello "}')
     expect(asked).toEqual([
@@ -63,7 +63,7 @@ describe('parsing requests', () => {
     ['?limit=many', 'limit'],
     ['?limit=', 'limit'],
   ])('the query %s is refused with the name of its key', async (query, key) => {
-    const { ask, asked } = mountRoutes()
+    const { ask, asked } = mountTwoRoutes()
     const { status, body } = await ask(`/api/sessions/s1/readings${query}`)
     expect(status).toBe(400)
     expect(body.error).toMatch(new RegExp(`^${key}: `))
@@ -82,13 +82,13 @@ describe('parsing requests', () => {
     ['"text"', 'the body: must be an object.'],
     ['{"text":', 'The body is not valid JSON.'],
   ])('the body %s is refused with the reason', async (text, error) => {
-    const { post, asked } = mountRoutes()
+    const { post, asked } = mountTwoRoutes()
     expect(await post(text)).toMatchObject({ status: 400, body: { error } })
     expect(asked).toEqual([])
   })
 
   test('a body without the JSON content type, or one that is too large, is refused', async () => {
-    const { post, asked } = mountRoutes()
+    const { post, asked } = mountTwoRoutes()
     expect((await post('{"text":"a"}', 'text/plain')).status).toBe(415)
     expect((await post('text=a', 'application/x-www-form-urlencoded')).status).toBe(415)
     expect((await post('{"text":"a"}', 'application/json; charset=utf-8')).status).toBe(200)
@@ -99,7 +99,7 @@ describe('parsing requests', () => {
   test.each(['..%2F..%2Fetc%2Fpasswd', 'a%2Fb', '..', '%2e%2e', 'a%00b', 'a%0ab', 'a%5cb', 'x'.repeat(301)])(
     'the malformed id %s is refused before it is looked up',
     async (id) => {
-      const { ask, asked } = mountRoutes()
+      const { ask, asked } = mountTwoRoutes()
       const { status } = await ask(`/api/sessions/${id}/readings`).catch(() => ({ status: 404 }))
       expect([400, 404]).toContain(status)
       expect(asked).toEqual([])
@@ -114,7 +114,7 @@ describe('errors of handlers', () => {
     [EXIT.notFound, 404],
     [EXIT.refused, 409],
   ] as const)('an error with exit code %i becomes status %i with its message and hint', async (exit, status) => {
-    const { ask } = mountRoutes(refused(exit))
+    const { ask } = mountTwoRoutes(refused(exit))
     expect(await ask('/api/sessions/s1/readings')).toEqual({
       status,
       body: { error: 'It is over.', hint: 'Begin another.' },
@@ -122,7 +122,7 @@ describe('errors of handlers', () => {
   })
 
   test('a failure becomes 409 on a route that may refuse, and 500 on others', async () => {
-    const { ask, post } = mountRoutes(refused(EXIT.failed))
+    const { ask, post } = mountTwoRoutes(refused(EXIT.failed))
     expect((await post('{"text":"a"}')).status).toBe(409)
     expect((await ask('/api/sessions/s1/readings')).status).toBe(500)
   })

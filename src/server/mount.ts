@@ -17,16 +17,16 @@ export interface RouteRequest<N extends RouteName> {
 }
 
 /** Handles a request whose caller was checked before. Throws a `BatonError` to refuse. */
-export type Handler<N extends RouteName> = (
+export type RouteHandler<N extends RouteName> = (
   asked: RouteRequest<N>,
   c: Context<ServerEnv>,
 ) => ReplyOf<N> | Promise<ReplyOf<N>>
-export type Handlers<N extends RouteName> = { readonly [Name in N]: Handler<Name> }
+export type RouteHandlers<N extends RouteName> = { readonly [Name in N]: RouteHandler<Name> }
 
 /** Registers handlers under the methods and paths of the table of routes. */
-export function mount<N extends RouteName>(app: Hono<ServerEnv>, handlers: Handlers<N>): void {
+export function mountRoutes<N extends RouteName>(app: Hono<ServerEnv>, handlers: RouteHandlers<N>): void {
   for (const [name, spec] of Object.entries<RouteSpec>(ROUTES)) {
-    const handle = (handlers as Record<string, unknown>)[name] as Handler<RouteName> | undefined
+    const handle = (handlers as Record<string, unknown>)[name] as RouteHandler<RouteName> | undefined
     if (handle === undefined) continue
     app.on(spec.method.toUpperCase(), pathOf(spec.path), async (c) => {
       try {

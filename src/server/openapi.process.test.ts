@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../contract/api/routes.js'
 import { EVENT_TYPES } from '../contract/records/event.js'
 import { faultsIn } from '../testing/api-schema.js'
-import { fullServer, ME } from './fixtures/full-server.js'
+import { fullServer, OWNER_HEADERS } from './fixtures/full-server.js'
 import type { JsonSchema, OpenApi, Operation } from './openapi.js'
 
 type Full = Awaited<ReturnType<typeof fullServer>>
@@ -130,7 +130,7 @@ describe('the routes beside the table', () => {
 
   test('GET /sessions needs the token and answers JSON as described to a caller that wants JSON', async () => {
     const accept = { Accept: 'application/json' }
-    const list = await server.ask('GET', '/sessions', undefined, { ...ME, ...accept })
+    const list = await server.ask('GET', '/sessions', undefined, { ...OWNER_HEADERS, ...accept })
     expect(list.status).toBe(200)
     expect(list.body.sessions.map((one: { session_id: string }) => one.session_id)).toContain('s1')
     expect(faultsIn(list.body, described('/sessions', 'get', 200))).toEqual([])
@@ -213,7 +213,9 @@ describe('requests made from the OpenAPI document', () => {
       if (requestBody && operationId !== 'enter') {
         expect(await check(one, { path, body: { ...(body as object), surplus: 1 } })).toBe(400)
         expect(await check(one, { path, body: '{"text":' })).toBe(400)
-        expect(await check(one, { path, body: 'text=1', headers: { ...ME, 'Content-Type': 'text/plain' } })).toBe(415)
+        expect(
+          await check(one, { path, body: 'text=1', headers: { ...OWNER_HEADERS, 'Content-Type': 'text/plain' } }),
+        ).toBe(415)
       }
     }
     expect(await check(caseOf('searchArchives'), { path: '/api/archives/search' })).toBe(400)

@@ -5,7 +5,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import {
   AUTHORIZED,
-  speak,
+  sendRawBytes,
   startTestServer,
   statusLine,
   type TestServerOptions,
@@ -103,7 +103,7 @@ test('page files have a security policy, caching rules and an ETag', async () =>
 test('a page file is sent in the encoding a browser accepts, and HEAD sends only the headers', async () => {
   const fixture = await start()
   const head = (encoding: string) =>
-    speak(
+    sendRawBytes(
       fixture.url,
       `HEAD /assets/index-a1b2.js HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept-Encoding: ${encoding}\r\n` +
         'Connection: close\r\n\r\n',
@@ -137,7 +137,7 @@ test('no path leads out of the folder of page files', async () => {
     '/assets/%',
     '/...//...//etc/passwd',
   ]) {
-    const heard = await speak(
+    const heard = await sendRawBytes(
       fixture.url,
       `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${TOKEN_LINE}\r\nConnection: close\r\n\r\n`,
     )

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import { isIPv4 } from 'node:net'
 
 /** An end of a TCP connection, as `net.Socket` names it. */
-export interface End {
+export interface SocketEnd {
   address: string
   port: number
 }
@@ -25,7 +25,7 @@ export interface SocketTables {
  * A peer that has closed its socket is listed with uid 0 and inode 0.
  * Such a peer would pass for root, so it is refused.
  */
-export function isPeerOf(uid: number, peer: End, local: End, tables: SocketTables): boolean {
+export function isPeerOf(uid: number, peer: SocketEnd, local: SocketEnd, tables: SocketTables): boolean {
   const owners = findOwners(peer, local, tables)
   return owners.length > 0 && owners.every((owner) => owner.uid === uid && owner.inode !== 0)
 }
@@ -35,7 +35,7 @@ export function isPeerOf(uid: number, peer: End, local: End, tables: SocketTable
  * Empty when the peer is on another machine.
  * A row may be listed twice, because the table changes while it is read.
  */
-export function findOwners(peer: End, local: End, { tcp, tcp6 }: SocketTables): SocketOwner[] {
+export function findOwners(peer: SocketEnd, local: SocketEnd, { tcp, tcp6 }: SocketTables): SocketOwner[] {
   const [from, to] = [ipv4Of(peer.address), ipv4Of(local.address)]
   // A client may reach an IPv4 address through an IPv6 socket too.
   if (from !== null && to !== null)
@@ -99,7 +99,7 @@ function hexOf(bytes: Buffer): string {
   return Buffer.from(bytes).swap32().toString('hex').toUpperCase()
 }
 
-const hexPort = ({ port }: End): string => port.toString(16).toUpperCase().padStart(4, '0')
+const hexPort = ({ port }: SocketEnd): string => port.toString(16).toUpperCase().padStart(4, '0')
 
 /**
  * Maximum number of bytes read of each table, about 50,000 sockets.
@@ -134,7 +134,7 @@ async function readTable(path: string): Promise<string> {
 }
 
 /** Tells whether the other end of a connection belongs to the user who runs this server. */
-export type PeerCheck = (peer: End, local: End) => Promise<boolean>
+export type PeerCheck = (peer: SocketEnd, local: SocketEnd) => Promise<boolean>
 
 /**
  * Makes the check for this process.

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { statusLine } from '../testing/http-server.js'
-import { fullServer, SECRET } from './fixtures/full-server.js'
+import { fullServer, SECRET_TEXT } from './fixtures/full-server.js'
 
 type Full = Awaited<ReturnType<typeof fullServer>>
 const ends: (() => Promise<void>)[] = []
@@ -38,7 +38,7 @@ test('no route sends data to a caller without the token', async () => {
     const { status, body } = await ask('GET', route, undefined, {})
     expect([status, Object.keys(body)], route).toEqual([401, ['error', 'hint']])
   }
-  expect(JSON.stringify((await ask('GET', `/api/briefs/${briefId}`)).body)).toContain(SECRET)
+  expect(JSON.stringify((await ask('GET', `/api/briefs/${briefId}`)).body)).toContain(SECRET_TEXT)
 })
 
 test('GET /api/messages lists the messages of all seats, or of one, with the reason why each waits', async () => {
@@ -123,7 +123,7 @@ describe('routes of a session', () => {
     expect((await ask('GET', '/api/archives/search?q=parser')).body.hits).toEqual([])
     const { body: session } = await ask('GET', '/api/sessions/s1')
     expect(session.used_tokens).toBe(90_000)
-    expect(JSON.stringify(session.losses)).not.toContain(SECRET)
+    expect(JSON.stringify(session.losses)).not.toContain(SECRET_TEXT)
   })
 })
 

@@ -3,7 +3,7 @@ import type { SessionRecord } from '../contract/records/session.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import type { EventQuery } from '../store/store.js'
 import type { ServerDependencies } from './dependencies.js'
-import type { Handlers } from './mount.js'
+import type { RouteHandlers } from './mount.js'
 
 /** Routes that `serve-http.ts` or `entrance.ts` handle. */
 type HandledElsewhere = 'health' | 'access' | 'ticket' | 'enter'
@@ -23,7 +23,7 @@ const DEFAULT_LIMITS = {
  * Each route is declared in `contract/api/`, with its path and schemas.
  * A route without a handler here does not compile.
  */
-export function routeHandlers(deps: ServerDependencies): Handlers<Exclude<RouteName, HandledElsewhere>> {
+export function routeHandlers(deps: ServerDependencies): RouteHandlers<Exclude<RouteName, HandledElsewhere>> {
   const { store, useCases } = deps
   return {
     sessions: ({ query }) => ({ sessions: deps.recent({ all: query.all !== undefined }) }),

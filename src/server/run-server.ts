@@ -11,7 +11,7 @@ import type { RareWork } from '../engine/load-rare-work.js'
 import { type App, openApp } from '../engine/open-engine.js'
 import { makePipe } from '../install/prepare-home.js'
 import { BatonError } from '../lib/errors.js'
-import { engineOf, type ProgramContext } from '../lib/program-context.js'
+import { hookEnginePath, type ProgramContext } from '../lib/program-context.js'
 import { lockFileOf } from '../store/server-lock.js'
 import { VERSION } from '../version.js'
 import { newToken } from './access.js'
@@ -48,7 +48,7 @@ export async function runServer(context: ProgramContext, options: RunOptions): P
   const { token: own, warning } = userToken(host, options.tokenFile)
   if (warning) options.warn(warning)
   const keeper = makeKeeper(
-    engineOf(context),
+    hookEnginePath(context),
     () => app.home,
     (...said) => app.log(...said),
   )

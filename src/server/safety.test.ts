@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { RouteSpec } from '../contract/api/route.js'
 import { ROUTES } from '../contract/api/routes.js'
 import {
-  speak,
+  sendRawBytes,
   startTestServer,
   statusLine,
   TEST_TOKEN,
@@ -36,7 +36,7 @@ const ALL = [...SPECS.map(({ method, path }) => `${method.toUpperCase()} ${path.
 const statusOf = (response: string): number => Number(/^HTTP\/1\.1 (\d{3})/.exec(response)?.[1] ?? 0)
 const ask = async (fixture: TestServer, line: string, ...headers: string[]): Promise<number> =>
   statusOf(
-    await speak(
+    await sendRawBytes(
       fixture.url,
       `${[`${line} HTTP/1.1`, ...headers, 'Content-Length: 0', 'Connection: close'].join('\r\n')}\r\n\r\n`,
     ),
@@ -65,14 +65,14 @@ describe('refused requests', () => {
   test('unsupported methods are refused without any CORS header', async () => {
     const fixture = await start()
     for (const method of ['OPTIONS', 'PATCH', 'TRACE', 'PROPFIND']) {
-      const response = await speak(
+      const response = await sendRawBytes(
         fixture.url,
         `${method} /api/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\n${TOKEN_LINE}\r\nConnection: close\r\n\r\n`,
       )
       expect(statusOf(response), method).toBe(405)
       expect(response.toLowerCase(), method).not.toContain('access-control')
     }
-    const head = await speak(
+    const head = await sendRawBytes(
       fixture.url,
       `HEAD /api/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\n${TOKEN_LINE}\r\nConnection: close\r\n\r\n`,
     )
@@ -88,7 +88,7 @@ describe('refused requests', () => {
     // Above the limit of this route, and small enough to be read whole before the answer: a server
     // that closes a connection with unread bytes resets it, and the answer may be lost.
     const chunk = `${(5_000).toString(16)}\r\n${'x'.repeat(5_000)}\r\n`
-    const chunked = await speak(
+    const chunked = await sendRawBytes(
       fixture.url,
       'POST /api/enter HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n' +
         `Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n${chunk}`,
@@ -113,17 +113,17 @@ describe('refused requests', () => {
       [' Content-Length: 5'],
     ]) {
       const head = ['POST /signals/claude-code/Stop HTTP/1.1', 'Host: 127.0.0.1', TOKEN_LINE, ...headers].join('\r\n')
-      const response = await speak(fixture.url, `${head}\r\n\r\nabcde${inner}`)
+      const response = await sendRawBytes(fixture.url, `${head}\r\n\r\nabcde${inner}`)
       expect([400, 501], JSON.stringify(headers)).toContain(statusOf(response))
     }
-    const twice = await speak(
+    const twice = await sendRawBytes(
       fixture.url,
       `POST /signals/claude-code/Stop HTTP/1.1\r\nHost: 127.0.0.1\r\n${TOKEN_LINE}\r\nConnection: close\r\n` +
         `Content-Length: 2\r\n\r\n{}${inner}`,
     )
     expect(twice.match(/HTTP\/1\.1/g)).toHaveLength(1)
     expect(fixture.app.store.session('smuggled')).toBeNull()
-    const hosts = await speak(
+    const hosts = await sendRawBytes(
       fixture.url,
       'GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n',
     )

@@ -2,13 +2,13 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net'
 import type { Caller } from './access.js'
 import type { ServerInput } from './dependencies.js'
-import { type Bound, judge, needsToken, TOKEN_NEEDED } from './guard.js'
+import { type BoundServer, checkCaller, needsToken, TOKEN_NEEDED_REPLY } from './guard.js'
 import { COMMON_HEADERS, DATA_HEADERS } from './headers.js'
-import { type Hub, makeHub, stream } from './live/hub.js'
+import { type Hub, makeHub, serveStream } from './live/hub.js'
 import { liveSource } from './live/source.js'
 import { pageFiles } from './page-files.js'
-import { type End, makePeerCheck, type PeerCheck } from './peer-user.js'
-import { makeReceiver, type Take } from './signals.js'
+import { makePeerCheck, type PeerCheck, type SocketEnd } from './peer-user.js'
+import { makeReceiver, type TakeSignalRequest } from './signals.js'
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE'])
 
@@ -26,8 +26,8 @@ interface Served {
  */
 export function serveHttp(
   deps: ServerInput,
-  bound: Bound,
-  take: Take,
+  bound: BoundServer,
+  take: TakeSignalRequest,
   recognise: (socket: Socket) => void,
   isSameUser: PeerCheck = makePeerCheck(),
 ): { listener: RequestListener; close(): void } {
@@ -62,16 +62,16 @@ export function serveHttp(
       return
     }
     const path = (request.url ?? '').split('?', 1)[0]!
-    const judged = judge(requestHead(request, path), bound, deps.now)
+    const judged = checkCaller(requestHead(request, path), bound, deps.now)
     if (judged.status === null && judged.caller.by !== 'nobody') recognise(request.socket)
     if (judged.status !== null) refuse(response, judged)
     else if (isReadRequest(request) && sendFile(request, response, files({ path, headers: request.headers }))) return
     else if (judged.caller.by !== 'nobody' || !needsToken({ method: request.method, path }))
       route(request, response, path, judged.caller)
-    else if (!isMonitorRoute(request, path)) refuse(response, TOKEN_NEEDED)
+    else if (!isMonitorRoute(request, path)) refuse(response, TOKEN_NEEDED_REPLY)
     else
       void isSameUser(...endsOf(request.socket)).then((same) =>
-        same ? route(request, response, path, judged.caller) : refuse(response, TOKEN_NEEDED),
+        same ? route(request, response, path, judged.caller) : refuse(response, TOKEN_NEEDED_REPLY),
       )
   }
 
@@ -83,7 +83,7 @@ export function serveHttp(
     else if (path === '/health' && isReadRequest(request)) answer(response, 200, { ok: true })
     else if (request.method === 'POST' && path.startsWith('/signals/'))
       receive(request, (status, body) => send(response, status, body, {}))
-    else if (path === '/api/live') void serve(response, ({ hub }) => stream(hub, caller, request, response))
+    else if (path === '/api/live') void serve(response, ({ hub }) => serveStream(hub, caller, request, response))
     else {
       callers.set(request, caller)
       for (const name in DATA_HEADERS) response.setHeader(name, DATA_HEADERS[name]!)
@@ -94,7 +94,7 @@ export function serveHttp(
   return { listener, close: () => closing.abort() }
 }
 
-function requestHead({ method, headers }: IncomingMessage, path: string): Parameters<typeof judge>[0] {
+function requestHead({ method, headers }: IncomingMessage, path: string): Parameters<typeof checkCaller>[0] {
   const { host, origin, authorization } = headers
   const header = (name: string): string | undefined => headers[name]?.toString()
   return {
@@ -131,7 +131,12 @@ const isMonitorRoute = ({ method }: IncomingMessage, path: string): boolean =>
 /** Path of one session, without parts that a URL parser rewrites, such as `..` or a backslash. */
 const ONE_SESSION = /^\/sessions\/[A-Za-z0-9][\w.%~-]*$/
 
-const endsOf = ({ remoteAddress, remotePort, localAddress, localPort }: Socket): [peer: End, local: End] => [
+const endsOf = ({
+  remoteAddress,
+  remotePort,
+  localAddress,
+  localPort,
+}: Socket): [peer: SocketEnd, local: SocketEnd] => [
   { address: remoteAddress ?? '', port: remotePort ?? 0 },
   { address: localAddress ?? '', port: localPort ?? 0 },
 ]

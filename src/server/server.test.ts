@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Session } from '../contract/api/session-view.js'
 import type { Event } from '../contract/records/event.js'
-import { speak, startTestServer, statusLine, TEST_TOKEN, TOKEN_LINE } from '../testing/http-server.js'
+import { sendRawBytes, startTestServer, statusLine, TEST_TOKEN, TOKEN_LINE } from '../testing/http-server.js'
 
 type TestServer = Awaited<ReturnType<typeof startTestServer>>
 const fixtures: TestServer[] = []
@@ -63,7 +63,7 @@ describe('signals', () => {
       'one-byte-first': ['P', head(length(json('one-byte-first'))).slice(1) + json('one-byte-first')],
     }
     for (const [name, chunks] of Object.entries(ways)) {
-      const heard = await speak(fixture.url, ...chunks)
+      const heard = await sendRawBytes(fixture.url, ...chunks)
       expect(heard.startsWith('HTTP/1.1 200'), `${name}: ${heard}`).toBe(true)
       expect(heard, name).toContain('29.9%')
     }
@@ -82,14 +82,14 @@ describe('signals', () => {
     const health = 'GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n'
     const answers = (heard: string): string[] => heard.match(/HTTP\/1\.1 \d{3}/g) ?? []
     // Send them separately, all at once, and split inside the second.
-    const apart = await speak(fixture.url, request('a'), request('b'), request('c', 'close'))
+    const apart = await sendRawBytes(fixture.url, request('a'), request('b'), request('c', 'close'))
     expect(answers(apart)).toEqual(Array(3).fill('HTTP/1.1 200'))
-    const atOnce = await speak(fixture.url, request('d') + request('e') + request('f', 'close'))
+    const atOnce = await sendRawBytes(fixture.url, request('d') + request('e') + request('f', 'close'))
     expect(answers(atOnce)).toEqual(Array(3).fill('HTTP/1.1 200'))
     const both = request('g') + request('h', 'close')
-    expect(answers(await speak(fixture.url, both.slice(0, -60), both.slice(-60)))).toHaveLength(2)
+    expect(answers(await sendRawBytes(fixture.url, both.slice(0, -60), both.slice(-60)))).toHaveLength(2)
     for (const chunks of [[request('i'), health], [request('i') + health]]) {
-      const heard = await speak(fixture.url, ...chunks)
+      const heard = await sendRawBytes(fixture.url, ...chunks)
       expect(answers(heard)).toEqual(Array(2).fill('HTTP/1.1 200'))
       expect(heard).toContain('"ok":true')
     }
@@ -157,13 +157,13 @@ describe('signals', () => {
     const request = (extra: string) =>
       'POST /signals/claude-code/status-line HTTP/1.1\r\nConnection: close\r\n' +
       `Content-Length: ${Buffer.byteLength(body)}\r\n${extra}\r\n\r\n${body}`
-    expect(await speak(fixture.url, request('Host: evil.example'))).toMatch(/^HTTP\/1.1 403/)
-    expect(await speak(fixture.url, request('Host: 127.0.0.1\r\nOrigin: http://evil.example'))).toMatch(
+    expect(await sendRawBytes(fixture.url, request('Host: evil.example'))).toMatch(/^HTTP\/1.1 403/)
+    expect(await sendRawBytes(fixture.url, request('Host: 127.0.0.1\r\nOrigin: http://evil.example'))).toMatch(
       /^HTTP\/1.1 403/,
     )
-    expect(await speak(fixture.url, 'GET /health HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n')).toMatch(
-      /^HTTP\/1.1 403/,
-    )
+    expect(
+      await sendRawBytes(fixture.url, 'GET /health HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n'),
+    ).toMatch(/^HTTP\/1.1 403/)
     expect(await sessions(fixture)).toEqual([])
   })
 
@@ -373,7 +373,11 @@ test('a response that takes longer than the idle timeout is still delivered', as
   const fixture = await start({ stillMs: 500, opened })
   const answer = fixture.get('/api/jobs')
   // The server closes this connection, opened later than the request above, because it is idle.
-  const idle = await speak(fixture.url, 'GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Sl', 'ow: and then nothing')
+  const idle = await sendRawBytes(
+    fixture.url,
+    'GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Sl',
+    'ow: and then nothing',
+  )
   expect(idle).not.toContain('200')
   open()
   expect(await answer).toEqual({ status: 200, body: { jobs: [] } })

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Socket } from 'node:net'
-import { PREFACE } from '../lib/announced-server.js'
-import { type Judged, type RequestHead, TOKEN_NEEDED } from './guard.js'
-import type { Reply, SignalRequest } from './signals.js'
+import { ANNOUNCEMENT_PREFIX } from '../lib/announced-server.js'
+import { type CallerCheck, type RequestHead, TOKEN_NEEDED_REPLY } from './guard.js'
+import type { SendReply, SignalRequest } from './signals.js'
 
 /**
  * Reads the requests of hooks. A launcher (hook program) sends one small request per connection.
@@ -19,15 +19,15 @@ export interface SignalReceiver {
   arrivalMs: number
   /** Called once for a connection whose caller gave the hello or the token. */
   recognise(socket: Socket): void
-  judge(head: RequestHead): Judged
-  take(request: SignalRequest, reply: Reply): void
+  judge(head: RequestHead): CallerCheck
+  take(request: SignalRequest, reply: SendReply): void
   /** Hands the connection to the HTTP server, with the bytes already read. */
   pass(socket: Socket, read: Buffer): void
 }
 
 const START = Buffer.from('POST /signals/')
-const PREFACE_START = Buffer.from(PREFACE)
-const PREFACE_BYTES = PREFACE.length + 18
+const PREFACE_START = Buffer.from(ANNOUNCEMENT_PREFIX)
+const PREFACE_BYTES = ANNOUNCEMENT_PREFIX.length + 18
 const HEAD_END = Buffer.from('\r\n\r\n')
 const MAX_HEAD = 16 * 1024
 const MAX_SHORT_BODY = 1024 * 1024
@@ -41,7 +41,7 @@ const REQUEST_LINE = /^POST (\/signals\/[a-z0-9-]{1,64}\/[A-Za-z0-9-]{1,64}) HTT
  * but the tab.
  * Reads each character once. A pattern that backtracked over blanks took 300 ms.
  */
-export const HEADER = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/
+export const HEADER_LINE = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/
 const LONE_LINE_END = /(^|[^\r])\n|\r[^\n]/
 const NOTHING = Buffer.alloc(0)
 
@@ -90,7 +90,9 @@ export function serveConnection(socket: Socket, door: SignalReceiver): void {
       arrivalTimer ??= startArrivalTimer()
       return false
     }
-    if (!timingSafeEqual(read.subarray(0, PREFACE_BYTES), Buffer.from(`${PREFACE}${door.identity.hello}\r\n`))) {
+    if (
+      !timingSafeEqual(read.subarray(0, PREFACE_BYTES), Buffer.from(`${ANNOUNCEMENT_PREFIX}${door.identity.hello}\r\n`))
+    ) {
       release()
       socket.destroy()
       return false
@@ -124,7 +126,7 @@ export function serveConnection(socket: Socket, door: SignalReceiver): void {
       recognise()
       return request
     }
-    const { status, reason, hint } = judged.status === null ? TOKEN_NEEDED : judged
+    const { status, reason, hint } = judged.status === null ? TOKEN_NEEDED_REPLY : judged
     release()
     answer(socket, status, JSON.stringify({ error: reason, hint }), false)
     // Discard incoming bytes for a moment, so that the client can read the refusal; then close.
@@ -193,7 +195,7 @@ function readHead(bytes: Buffer, end: number): Head | null {
   if (path === undefined) return null
   const headers: Record<string, string> = {}
   for (const line of lines) {
-    const header = HEADER.exec(line)
+    const header = HEADER_LINE.exec(line)
     if (header === null) return null
     const name = header[1]!.toLowerCase()
     // A request with the same header twice is left to Node's HTTP server.

@@ -21,7 +21,7 @@ const LARGE_GATHER_MS = 6
 /** Maximum size of a batch. In a larger batch the first signal waits too long for the last. */
 const MAX_BATCH = 128
 
-export type Reply = (status: number, body: string) => void
+export type SendReply = (status: number, body: string) => void
 
 /** Request of a hook. Header names are lower case, values are Latin-1 as in HTTP. */
 export interface SignalRequest {
@@ -33,7 +33,7 @@ export interface SignalRequest {
 interface Waiting {
   raw: RawSignal
   options: TakeOptions
-  reply: Reply
+  reply: SendReply
   /** Removes the copy of the signal in the spool. Null when the signal was not spooled. */
   drop: (() => void) | null
 }
@@ -42,7 +42,7 @@ interface Waiting {
  * Handles `POST /signals/{agent}/{kind}`, the requests of all hooks.
  * Signals that arrive together share one commit, and each is answered after the commit.
  */
-export function takeSignals(deps: ServerInput): { take: Take; close(): void } {
+export function takeSignals(deps: ServerInput): { take: TakeSignalRequest; close(): void } {
   const waiting: Waiting[] = []
   let flushed = 0
   let gatherMs = GATHER_MS
@@ -73,7 +73,7 @@ export function takeSignals(deps: ServerInput): { take: Take; close(): void } {
   /**
    * Answers 503 when one signal fails, so that its hook spools the signal. Others are not affected.
    */
-  const guarded = (reply: Reply, work: () => void): void => {
+  const guarded = (reply: SendReply, work: () => void): void => {
     try {
       work()
     } catch (error) {
@@ -127,7 +127,7 @@ export function takeSignals(deps: ServerInput): { take: Take; close(): void } {
     }
   }
 
-  const take: Take = (request, reply) => {
+  const take: TakeSignalRequest = (request, reply) => {
     const { path } = request
     const [, , agent = '', kind = ''] = path.split('?', 1)[0]!.split('/')
     if (!Object.hasOwn(deps.engine.deps.agents, agent)) {
@@ -138,7 +138,7 @@ export function takeSignals(deps: ServerInput): { take: Take; close(): void } {
   }
   return { take, close: () => watcher?.close() }
 
-  function enqueue(agent: string, kind: string, { headers, body }: SignalRequest, reply: Reply): void {
+  function enqueue(agent: string, kind: string, { headers, body }: SignalRequest, reply: SendReply): void {
     const options: TakeOptions = { deliver: kind === 'status-line' ? 'keep' : 'answer', origin: 'token', served }
     const signalId = headers['x-baton-signal']
     if (typeof signalId === 'string' && signalId !== '') options.signalId = signalId
@@ -193,7 +193,7 @@ function environment(headers: SignalRequest['headers']): Record<string, string> 
   return env
 }
 
-export type Take = (request: SignalRequest, reply: Reply) => void
+export type TakeSignalRequest = (request: SignalRequest, reply: SendReply) => void
 
 /** Maximum bytes of all large signals in flight, so that many hooks cannot fill the memory. */
 const MAX_BYTES_IN_FLIGHT = 2 * MAX_BODY
@@ -202,7 +202,10 @@ const MAX_BYTES_IN_FLIGHT = 2 * MAX_BODY
  * Receives signals that the HTTP server read: chunked, large or slow requests.
  * With more than `most` bytes in flight, a signal is answered 503, and its hook spools it.
  */
-export function makeReceiver(take: Take, most = MAX_BYTES_IN_FLIGHT): (request: IncomingMessage, reply: Reply) => void {
+export function makeReceiver(
+  take: TakeSignalRequest,
+  most = MAX_BYTES_IN_FLIGHT,
+): (request: IncomingMessage, reply: SendReply) => void {
   let held = 0
   return (request, reply) => {
     const chunks: Buffer[] = []

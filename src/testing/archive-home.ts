@@ -11,7 +11,7 @@ import type { ArchiveRecord, Trigger } from '../contract/records/archive.js'
 import { silentLog } from '../lib/log.js'
 import { openStore } from '../store/sqlite/sqlite.js'
 
-export const line = (value: object): string => `${JSON.stringify(value)}\n`
+export const jsonLine = (value: object): string => `${JSON.stringify(value)}\n`
 
 /** Creates an archive in its own folder for one test. */
 export function createArchiveHome(changes: Partial<ArchivesDependencies> = {}) {

@@ -17,7 +17,7 @@ import { type App, openApp } from '../engine/open-engine.js'
 import * as rareWork from '../engine/rare-work.js'
 import { removeFolder } from '../lib/remove-folder.js'
 
-export class Ran {
+export class FinishedCommand {
   constructor(
     readonly code: number | null,
     readonly stdout: string,
@@ -31,15 +31,15 @@ export class Ran {
   }
 }
 
-export interface Started {
+export interface StartedCommand {
   child: ChildProcess
   stdout(): string
   stderr(): string
   /** The first whole line of standard output. */
   firstLine(): Promise<string>
   /** Sends a signal and waits for the process to end. */
-  stop(signal?: NodeJS.Signals): Promise<Ran>
-  done: Promise<Ran>
+  stop(signal?: NodeJS.Signals): Promise<FinishedCommand>
+  done: Promise<FinishedCommand>
 }
 
 export interface RunOptions {
@@ -75,7 +75,7 @@ export function createTestHome() {
     removeFolder(dir)
   })
 
-  const start = (args: string[], options: RunOptions = {}): Started => {
+  const start = (args: string[], options: RunOptions = {}): StartedCommand => {
     const child = spawn(process.execPath, [BATON, ...args], {
       cwd: options.cwd ?? project,
       env: { ...env, ...options.env },
@@ -87,8 +87,8 @@ export function createTestHome() {
     child.stdin.on('error', () => {})
     child.stdin.end(options.input ?? '')
     const text = (chunks: Buffer[]) => Buffer.concat(chunks).toString()
-    const done = new Promise<Ran>((resolve) => {
-      child.on('close', (code) => resolve(new Ran(code, text(out), text(err))))
+    const done = new Promise<FinishedCommand>((resolve) => {
+      child.on('close', (code) => resolve(new FinishedCommand(code, text(out), text(err))))
     })
     return {
       child,
@@ -119,13 +119,13 @@ export function createTestHome() {
      * Runs a command to its end: in this process if it only computes and prints, else as the built
      * program. An install runs in the host process, which knows where the built program is.
      */
-    run: (args: string[], options: RunOptions = {}): Promise<Ran> => {
+    run: (args: string[], options: RunOptions = {}): Promise<FinishedCommand> => {
       const [all, cwd] = [{ ...env, ...options.env }, options.cwd ?? project]
       if (runsHere(args, options)) return runHere(args, all, cwd, options.columns)
       if (args[0] === 'install' && !options.built && options.input === undefined)
         return hostCommands({ env: all, project: cwd })
           .run(args)
-          .then(({ code, stdout, stderr }) => new Ran(code, stdout, stderr))
+          .then(({ code, stdout, stderr }) => new FinishedCommand(code, stdout, stderr))
       return start(args, options).done
     },
     put: (path: string, text: string): string => {
@@ -181,7 +181,7 @@ async function runHere(
   env: Record<string, string>,
   cwd: string,
   columns: number | undefined,
-): Promise<Ran> {
+): Promise<FinishedCommand> {
   const [out, err] = [[] as string[], [] as string[]]
   const cli: Cli = {
     env,
@@ -195,10 +195,10 @@ async function runHere(
   running++
   const restore = useEnvironment(env)
   try {
-    return new Ran(await runMain(args, cli), out.join(''), err.join(''))
+    return new FinishedCommand(await runMain(args, cli), out.join(''), err.join(''))
   } catch (error) {
     const { text, exit } = formatError(error, args.includes('--json'), plain)
-    return new Ran(exit, out.join(''), `${err.join('')}${text}\n`)
+    return new FinishedCommand(exit, out.join(''), `${err.join('')}${text}\n`)
   } finally {
     restore()
     running--
@@ -277,7 +277,7 @@ export function statusLineJson({
 }
 
 /** Sends a reading of the status line, as the hook program does. */
-export function tell(app: App, told: SentEvent): void {
+export function sendReading(app: App, told: SentEvent): void {
   app.engine.take(
     {
       agent: 'claude-code',
@@ -291,7 +291,7 @@ export function tell(app: App, told: SentEvent): void {
 }
 
 /** Sends any other event of the client. */
-export function tellEvent(
+export function sendClientEvent(
   app: App,
   event: string,
   session: string,

@@ -18,8 +18,8 @@ import type { TakeResult } from '../engine/signals/take-signal.js'
 import { openStore } from '../store/sqlite/sqlite.js'
 
 /** Compaction point and levels of the model that these tests use. */
-export const POINT = 167_000
-export const LEVELS = { notice: 83_500, warning: 116_900, handoff: 141_950, critical: 158_650 }
+export const COMPACTION_POINT = 167_000
+export const LEVEL_TOKENS = { notice: 83_500, warning: 116_900, handoff: 141_950, critical: 158_650 }
 const START = Date.parse('2026-03-01T10:00:00.000Z')
 
 let emptyStore: Map<string, Buffer> | null = null
@@ -155,7 +155,7 @@ export function watchReads(app: TestApp): string[] {
   return reads
 }
 
-export interface Sending {
+export interface SendSignalOptions {
   deliver?: TakeOptions['deliver']
   signalId?: string
   again?: boolean
@@ -178,7 +178,7 @@ export function testSession(app: TestApp, sessionId = 'aaaaaaaa-0001', env: Reco
     appendFileSync(transcript, `${JSON.stringify({ sessionId, isSidechain: false, version: '2.1.325', ...entry })}\n`)
   const record = (): SessionRecord => app.store.session(sessionId)!
 
-  const take = (kind: string, body: object, sending: Sending): TakeResult => {
+  const take = (kind: string, body: object, sending: SendSignalOptions): TakeResult => {
     app.wait(1)
     const raw = {
       agent: 'claude-code',
@@ -195,7 +195,7 @@ export function testSession(app: TestApp, sessionId = 'aaaaaaaa-0001', env: Reco
       ...(again === undefined ? {} : { again }),
     })
   }
-  const hook = (event: string, body: object = {}, sending: Sending = {}): TakeResult =>
+  const hook = (event: string, body: object = {}, sending: SendSignalOptions = {}): TakeResult =>
     take(event, { hook_event_name: event, ...body }, sending)
 
   const session = {
@@ -241,35 +241,35 @@ export function testSession(app: TestApp, sessionId = 'aaaaaaaa-0001', env: Reco
     holds(text: string) {
       write({ type: 'attachment', attachment: { type: 'hook_additional_context', content: [text] } })
     },
-    start: (source = 'startup', sending: Sending = {}) =>
+    start: (source = 'startup', sending: SendSignalOptions = {}) =>
       hook('SessionStart', { source, ...(source === 'resume' ? {} : { model: 'claude-opus-4-6' }) }, sending),
-    prompt: (sending: Sending = {}) => hook('UserPromptSubmit', { prompt: 'go on' }, sending),
+    prompt: (sending: SendSignalOptions = {}) => hook('UserPromptSubmit', { prompt: 'go on' }, sending),
     /** Types a prompt as the user and writes it into the transcript. */
-    asks(text: string, sending: Sending = {}) {
+    asks(text: string, sending: SendSignalOptions = {}) {
       write({ type: 'user', promptSource: 'typed', turnOrigin: 'human', message: { role: 'user', content: text } })
       return session.prompt(sending)
     },
-    batch: (toolIds: string[] = [], sending: Sending = {}) =>
+    batch: (toolIds: string[] = [], sending: SendSignalOptions = {}) =>
       hook(
         'PostToolBatch',
         { tool_calls: toolIds.map((tool_use_id) => ({ tool_name: 'Bash', tool_use_id })) },
         sending,
       ),
-    stop: (sending: Sending = {}) => hook('Stop', { stop_hook_active: false }, sending),
+    stop: (sending: SendSignalOptions = {}) => hook('Stop', { stop_hook_active: false }, sending),
     /** Ends the turn with this answer. */
-    endsTurn: (answer: string, sending: Sending = {}) =>
+    endsTurn: (answer: string, sending: SendSignalOptions = {}) =>
       hook('Stop', { stop_hook_active: false, last_assistant_message: answer }, sending),
-    end: (reason = 'other', sending: Sending = {}) => hook('SessionEnd', { reason }, sending),
-    preCompact: (trigger: 'auto' | 'manual' = 'auto', sending: Sending = {}) =>
+    end: (reason = 'other', sending: SendSignalOptions = {}) => hook('SessionEnd', { reason }, sending),
+    preCompact: (trigger: 'auto' | 'manual' = 'auto', sending: SendSignalOptions = {}) =>
       hook('PreCompact', { trigger, custom_instructions: null }, sending),
-    postCompact: (trigger: 'auto' | 'manual' = 'auto', sending: Sending = {}) =>
+    postCompact: (trigger: 'auto' | 'manual' = 'auto', sending: SendSignalOptions = {}) =>
       hook('PostCompact', { trigger, compact_summary: `the summary (${trigger})` }, sending),
     /** Writes an answer and sends the batch that follows it. */
-    step: (used: number, sending: Sending & { model?: string } = {}) =>
+    step: (used: number, sending: SendSignalOptions & { model?: string } = {}) =>
       session.batch([session.answers(used, sending)], sending),
     statusLine(
       used: number | null,
-      changes: { model?: string; window?: number; clientMs?: number } & Sending = {},
+      changes: { model?: string; window?: number; clientMs?: number } & SendSignalOptions = {},
     ): TakeResult {
       clientMs = changes.clientMs ?? clientMs + 1000
       const usage = {
@@ -298,7 +298,7 @@ export function testSession(app: TestApp, sessionId = 'aaaaaaaa-0001', env: Reco
      * `seen`: it reports which orders it has noticed.
      */
     reports(used: number | null, at: number, mod?: string, seen = false) {
-      const compaction = { threshold: POINT, effective: 200_000, enabled: true, by: 'model-default' }
+      const compaction = { threshold: COMPACTION_POINT, effective: 200_000, enabled: true, by: 'model-default' }
       const report = {
         format: 1,
         session: sessionId,
@@ -326,7 +326,7 @@ export function testSession(app: TestApp, sessionId = 'aaaaaaaa-0001', env: Reco
 export type TestSession = ReturnType<typeof testSession>
 
 /** Returns what an answer says to the agent and to the user. */
-export function said(answer: string): { agent: string | null; user: string | null } {
+export function textsOfAnswer(answer: string): { agent: string | null; user: string | null } {
   if (answer === '') return { agent: null, user: null }
   const parsed = JSON.parse(answer) as Record<string, unknown>
   const output = Object.values(parsed).find((value) => typeof value === 'object') as Record<string, string> | undefined

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import type { HandoffRecord, Order } from '../contract/records/handoff.js'
 import { type TestApp, type TestSession, testApp, testSession } from './engine-session.js'
 
-export const ATTENDED = { CLAUDE_CODE_SESSION_ATTENDED: '1' }
+export const ATTENDED_ENVIRONMENT = { CLAUDE_CODE_SESSION_ATTENDED: '1' }
 /** Environment of a client that a user runs in a named seat. */
-export const IN_SEAT = { ...ATTENDED, BATON_SEAT: 'api' }
+export const SEAT_ENVIRONMENT = { ...ATTENDED_ENVIRONMENT, BATON_SEAT: 'api' }
 
-export const ASKED = 'Never touch legacy/a.ts. Fix the login.'
+export const USER_REQUEST = 'Never touch legacy/a.ts. Fix the login.'
 /** Brief that covers everything the session of the stage was asked for. */
 export const WHOLE_BRIEF = `# Handoff brief
 
@@ -21,10 +21,10 @@ Run the tests of src/login.ts.
 Never touch legacy/a.ts.
 
 ## Last user request
-> ${ASKED}
+> ${USER_REQUEST}
 `
 
-export interface HandoffStage {
+export interface HandoffSession {
   app: TestApp
   /** Session that was given a request and is working on it. */
   session: TestSession
@@ -33,11 +33,11 @@ export interface HandoffStage {
   order(of?: TestSession): Order | null
 }
 
-export function handoffStage(env: Record<string, string> = IN_SEAT): HandoffStage {
+export function prepareHandoffSession(env: Record<string, string> = SEAT_ENVIRONMENT): HandoffSession {
   const app = testApp()
   const session = testSession(app, 'aaaaaaaa-0001', env)
   session.start()
-  session.asks(ASKED)
+  session.asks(USER_REQUEST)
   return {
     app,
     session,
@@ -53,6 +53,6 @@ export function handoffStage(env: Record<string, string> = IN_SEAT): HandoffStag
  * Returns the text with which a hook's answer makes the agent continue its turn.
  * Empty when it lets it end.
  */
-export function insistence(answer: string): string {
+export function continuationText(answer: string): string {
   return answer === '' ? '' : (JSON.parse(answer).hookSpecificOutput?.additionalContext ?? '')
 }

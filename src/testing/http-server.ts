@@ -11,7 +11,7 @@ import { openApp } from '../engine/open-engine.js'
 import * as rareWork from '../engine/rare-work.js'
 import type { ServerInput } from '../server/dependencies.js'
 import type { LeaseLimits } from '../server/keep-lease.js'
-import { type Listening, listen } from '../server/listen.js'
+import { type ListeningServer, listen } from '../server/listen.js'
 
 export const TEST_TOKEN = 'the-token-of-a-test'
 /** Header of a caller that knows the token, for raw requests and for `fetch`. */
@@ -56,7 +56,7 @@ export async function startTestServer(options: TestServerOptions = {}) {
     web: options.web ?? null,
     version: 'test',
   }
-  const listening: Listening = await listen(parts, {
+  const listening: ListeningServer = await listen(parts, {
     host: '127.0.0.1',
     port: 0,
     token: TEST_TOKEN,
@@ -93,7 +93,7 @@ export async function startTestServer(options: TestServerOptions = {}) {
 }
 
 /** Sends raw bytes on one connection and returns the response. */
-export function speak(url: string, ...chunks: string[]): Promise<string> {
+export function sendRawBytes(url: string, ...chunks: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
     const socket = connect(Number(port), hostname)

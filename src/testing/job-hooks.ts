@@ -4,7 +4,7 @@ import type { HookSpec, JobRecord, JobSpec } from '../contract/records/job.js'
 import { aJob as anyJob } from './sample-job.js'
 
 /** Returns a shell hook of a job. */
-export const shell = (command: string, more: Partial<Extract<HookSpec, { type: 'shell' }>> = {}): HookSpec => ({
+export const shellHook = (command: string, more: Partial<Extract<HookSpec, { type: 'shell' }>> = {}): HookSpec => ({
   type: 'shell',
   name: null,
   onEvents: null,
@@ -15,7 +15,7 @@ export const shell = (command: string, more: Partial<Extract<HookSpec, { type: '
   ...more,
 })
 
-export const webhook = (url: string, more: Partial<Extract<HookSpec, { type: 'webhook' }>> = {}): HookSpec => ({
+export const webhookHook = (url: string, more: Partial<Extract<HookSpec, { type: 'webhook' }>> = {}): HookSpec => ({
   type: 'webhook',
   name: null,
   onEvents: null,
@@ -28,17 +28,17 @@ export const webhook = (url: string, more: Partial<Extract<HookSpec, { type: 'we
   ...more,
 })
 
-export const aSpec = (more: Partial<JobSpec> = {}): JobSpec => {
+export const jobSpecWithHooks = (more: Partial<JobSpec> = {}): JobSpec => {
   const { spec } = anyJob()
   const workspace = { ...spec.workspace, strategy: 'git_worktree' as const, branchPattern: 'agent/{agent}/{workItem}' }
   return { ...spec, agentName: 'coder', prompt: 'Build it.', folder: '/repo', workspace, ...more }
 }
 
-export const aJob = (more: Partial<JobRecord> = {}): JobRecord =>
+export const jobWithHooks = (more: Partial<JobRecord> = {}): JobRecord =>
   anyJob({
     jobId: 'j1',
     seatId: 'seat',
-    spec: aSpec(),
+    spec: jobSpecWithHooks(),
     sessionId: 's1',
     stateAt: '2026-02-16T09:00:00Z',
     workspace: {
@@ -58,7 +58,7 @@ export interface ReceivedRequest {
 }
 
 /** Starts a server on loopback. If `answer` returns null, it never answers that request. */
-export async function listen(
+export async function startHookReceiver(
   answer: (received: ReceivedRequest) => { status?: number; headers?: Record<string, string>; body?: string } | null,
 ) {
   const received: ReceivedRequest[] = []

@@ -5,7 +5,7 @@ import type { Statement } from '../store/sqlite/driver.js'
 import { openSqlite } from '../store/sqlite/open.js'
 
 /** Returns SQLite's query plan for queries on an empty store. */
-export function planOf(ask: (sql: (text: string) => Statement) => unknown): string {
+export function queryPlanOf(ask: (sql: (text: string) => Statement) => unknown): string {
   const folder = mkdtempSync(join(tmpdir(), 'baton-plan-'))
   const db = openSqlite(join(folder, 'baton.db'), {})
   try {

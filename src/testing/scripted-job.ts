@@ -29,18 +29,19 @@ export function useJobStore(): void {
   })
 }
 
-export const BRIEF = '# Handoff brief\n\n## Goal and why\n\nAll steps.\n\n## Next exact step\n\nThe next one.\n'
-export const FRESH = {
+export const SCRIPTED_BRIEF =
+  '# Handoff brief\n\n## Goal and why\n\nAll steps.\n\n## Next exact step\n\nThe next one.\n'
+export const FRESH_PER_JOB = {
   mode: 'fresh_per_job' as const,
   expiresMs: 86_400_000,
   maxMs: null,
   resume: null,
   project: null,
 }
-export const reply = { when: 'handoff brief', text: BRIEF }
-export const hook = { name: null, onEvents: null, when: null, continueOnError: true, timeoutMs: 10_000 }
-export const shell = (command: string) => ({ ...hook, type: 'shell' as const, command })
-export const step = (n: number, used: number): ScriptedStep => ({
+export const briefReply = { when: 'handoff brief', text: SCRIPTED_BRIEF }
+export const hookDefaults = { name: null, onEvents: null, when: null, continueOnError: true, timeoutMs: 10_000 }
+export const shellHook = (command: string) => ({ ...hookDefaults, type: 'shell' as const, command })
+export const scriptedStep = (n: number, used: number): ScriptedStep => ({
   calls: [{ input: `step ${n}`, result: `did ${n}` }],
   used,
 })
@@ -74,7 +75,7 @@ function recordingBriefs(): JobDependencies['briefs'] & { kept: BriefRecord[] } 
   }
 }
 
-export function stage(script: RuntimeScript, spec: Partial<JobSpec> = {}, more: Partial<JobDependencies> = {}) {
+export function scriptedJob(script: RuntimeScript, spec: Partial<JobSpec> = {}, more: Partial<JobDependencies> = {}) {
   const runtime = scriptedRuntime(script)
   const briefs = recordingBriefs()
   const deps: JobDependencies = {

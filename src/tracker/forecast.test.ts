@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Track } from '../contract/records/session.js'
-import { growthOf, paceOf, stepsTo, stepsToCompaction } from './forecast.js'
+import { estimateSteps, growthOf, millisecondsPerStep, stepsToCompaction } from './forecast.js'
 import { applyReading, startTrack } from './tracker.js'
 
 describe('the growth of a climb', () => {
@@ -20,19 +20,19 @@ describe('the steps left', () => {
   const even = { perStep: 1_000, spread: 0, steps: 10 }
 
   test('the steps left are the remaining tokens divided by the growth, rounded up', () => {
-    expect(stepsTo(10_000, even)).toEqual({ steps: 10, low: 10, high: 10 })
-    expect(stepsTo(10_001, even)).toEqual({ steps: 11, low: 11, high: 11 })
+    expect(estimateSteps(10_000, even)).toEqual({ steps: 10, low: 10, high: 10 })
+    expect(estimateSteps(10_001, even)).toEqual({ steps: 11, low: 11, high: 11 })
   })
 
   test('no steps are left at the target and behind it', () => {
-    expect(stepsTo(0, even)).toEqual({ steps: 0, low: 0, high: 0 })
-    expect(stepsTo(-5_000, even)).toEqual({ steps: 0, low: 0, high: 0 })
+    expect(estimateSteps(0, even)).toEqual({ steps: 0, low: 0, high: 0 })
+    expect(estimateSteps(-5_000, even)).toEqual({ steps: 0, low: 0, high: 0 })
   })
 
   test('the range of steps left is wider when steps differ more, or fewer of them are known', () => {
-    const wide = stepsTo(50_000, { ...even, spread: 800 })
-    const narrow = stepsTo(50_000, { ...even, spread: 200 })
-    const few = stepsTo(50_000, { ...even, spread: 800, steps: 2 })
+    const wide = estimateSteps(50_000, { ...even, spread: 800 })
+    const narrow = estimateSteps(50_000, { ...even, spread: 200 })
+    const few = estimateSteps(50_000, { ...even, spread: 800, steps: 2 })
     expect(wide.low).toBeLessThan(narrow.low)
     expect(wide.high).toBeGreaterThan(narrow.high)
     expect(few.high).toBeGreaterThan(wide.high)
@@ -50,7 +50,7 @@ describe('the steps left', () => {
     for (let climb = 0; climb < 500; climb++) {
       const seen = [20_000]
       while (seen.length < 16) seen.push(seen.at(-1)! + step())
-      const { low, high } = stepsTo(60_000, growthOf({ seen })!)
+      const { low, high } = estimateSteps(60_000, growthOf({ seen })!)
       let steps = 0
       for (let left = 60_000; left > 0; left -= step()) steps++
       if (steps >= low && steps <= high) held++
@@ -109,8 +109,8 @@ describe('the steps left from one step to the next', () => {
 
 describe('the pace', () => {
   test('the pace is the mean time between readings, with a pause counted as at most ten minutes', () => {
-    expect(paceOf([0])).toBeNull()
-    expect(paceOf([0, 20_000, 60_000])).toBe(30_000)
-    expect(paceOf([0, 20_000, 3 * 3_600_000])).toBe(310_000)
+    expect(millisecondsPerStep([0])).toBeNull()
+    expect(millisecondsPerStep([0, 20_000, 60_000])).toBe(30_000)
+    expect(millisecondsPerStep([0, 20_000, 3 * 3_600_000])).toBe(310_000)
   })
 })

@@ -67,7 +67,7 @@ function measureGrowth(seen: readonly number[]): Growth | null {
 /**
  * Returns the whole steps in which `tokens` more are used. 0 when none are left, else at least 1.
  */
-export function stepsIn(tokens: number, perStep: number): number {
+export function stepsForTokens(tokens: number, perStep: number): number {
   return tokens <= 0 ? 0 : wholeSteps(tokens / perStep)
 }
 
@@ -78,11 +78,11 @@ const wholeSteps = (steps: number): number => Math.min(FURTHEST, Math.max(1, Mat
  * Single steps differ, which evens out over many steps.
  * The growth comes from a few steps, which does not even out.
  */
-export function stepsTo(tokens: number, { perStep, spread, steps: known }: Growth): StepsLeft {
+export function estimateSteps(tokens: number, { perStep, spread, steps: known }: Growth): StepsLeft {
   if (tokens <= 0) return { steps: 0, low: 0, high: 0 }
   const steps = tokens / perStep
   const unsure = (FOUR_OF_FIVE * spread * Math.sqrt(steps + steps ** 2 / known)) / perStep
-  return { steps: stepsIn(tokens, perStep), low: wholeSteps(steps - unsure), high: wholeSteps(steps + unsure) }
+  return { steps: stepsForTokens(tokens, perStep), low: wholeSteps(steps - unsure), high: wholeSteps(steps + unsure) }
 }
 
 /** Returns the rounded tokens per step that every view of a session shows. Null while unknown. */
@@ -97,14 +97,16 @@ export function tokensPerStep(track: Pick<Track, 'seen' | 'perStep'>): number | 
 export function stepsToCompaction(track: Pick<Track, 'seen' | 'used' | 'limits'>): number | null {
   const growth = growthOf(track)
   const { point } = track.limits
-  return growth === null || point === null || track.used === null ? null : stepsTo(point - track.used, growth).steps
+  return growth === null || point === null || track.used === null
+    ? null
+    : estimateSteps(point - track.used, growth).steps
 }
 
 /**
  * Returns the milliseconds between steps. `times` are those of readings, oldest first.
  * Null when there are fewer than two.
  */
-export function paceOf(times: readonly number[]): number | null {
+export function millisecondsPerStep(times: readonly number[]): number | null {
   if (times.length < 2) return null
   const gaps = times.slice(1).map((time, i) => Math.min(LONGEST_GAP_MS, Math.max(0, time - times[i]!)))
   return gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length

@@ -12,7 +12,7 @@ import type { App } from '../engine/open-engine.js'
 import { findServer } from '../lib/announced-server.js'
 import { reasonOf } from '../lib/errors.js'
 import { faultPoint } from '../lib/fault-point.js'
-import { claimHour, sweepClaim } from '../lib/hourly-claim.js'
+import { claimHour, sweepHourlyClaim } from '../lib/hourly-claim.js'
 import { isAlive } from '../lib/process-info.js'
 import { terminalOf } from '../lib/terminal-of.js'
 
@@ -53,7 +53,7 @@ const SWEEP_MS = 30_000
 /** Plans archives of sessions that ended without a signal, hourly in one process. Never throws. */
 function sweep(app: App): boolean {
   try {
-    if (!claimHour(sweepClaim(app.home, app.now()))) return false
+    if (!claimHour(sweepHourlyClaim(app.home, app.now()))) return false
     faultPoint('SWEEP_CLAIMED')
     const limit = startTimeLimit(SWEEP_MS)
     const { planned, left } = app.engine.planUnarchived({ first: 'oldest', most: MOST_SWEPT, isOver: limit.isOver })

@@ -4,10 +4,10 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { KEY_MS, makeKey } from '../../src/server/access.js'
-import { fullServer, SECRET } from '../../src/server/fixtures/full-server.js'
+import { fullServer, SECRET_TEXT } from '../../src/server/fixtures/full-server.js'
 import { findOwners, makePeerCheck, readSocketTables } from '../../src/server/peer-user.js'
 import { createTestHome, statusLineJson } from '../../src/testing/cli-home.js'
-import { speak, statusLine, TEST_TOKEN, TOKEN_LINE } from '../../src/testing/http-server.js'
+import { sendRawBytes, statusLine, TEST_TOKEN, TOKEN_LINE } from '../../src/testing/http-server.js'
 import {
   attackAsOtherUser,
   evaluateAsOtherUser,
@@ -88,7 +88,7 @@ attackAsOtherUser('another user is refused on every route, in JSON that says wha
   for (const [index, { status, body }] of answers.entries()) {
     expect(status, routes[index]!.url).toBe(401)
     expect(JSON.parse(body), routes[index]!.url).toMatchObject({ hint: expect.stringContaining('baton open') })
-    expect(body).not.toContain(SECRET)
+    expect(body).not.toContain(SECRET_TEXT)
   }
   expectNothingChanged()
 })
@@ -198,16 +198,20 @@ test('a signal without the token is refused whole, in pieces and chunked, and is
     [`${signalHead(length, 'Authorization: Bearer wrong')}\r\n\r\n${forged}`],
     [`${signalHead(length, 'X-Baton-Signal: s1.1.1.1.status-line', 'X-Baton-Spooled: 1')}\r\n\r\n${forged}`],
   ])
-    expect(statusOf(await speak(server.url, ...chunks)), chunks[0]).toBe(401)
+    expect(statusOf(await sendRawBytes(server.url, ...chunks)), chunks[0]).toBe(401)
   expectNothingChanged()
 })
 
 test('a client that expects 100-continue is not asked for its body before it gave the token', async () => {
   const head = signalHead('Expect: 100-continue', 'Connection: close', `Content-Length: ${Buffer.byteLength(forged)}`)
-  expect(statusesIn(await speak(server.url, `${head}\r\n\r\n`))).toEqual([401])
+  expect(statusesIn(await sendRawBytes(server.url, `${head}\r\n\r\n`))).toEqual([401])
   const api = 'PUT /api/briefs/x HTTP/1.1\r\nHost: 127.0.0.1\r\nExpect: 100-continue\r\nContent-Length: 4000000\r\n\r\n'
-  expect(statusesIn(await speak(server.url, api))).toEqual([401])
-  const known = await speak(server.url, `${head}\r\n${TOKEN_LINE}\r\n\r\n`, '{}'.padEnd(Buffer.byteLength(forged)))
+  expect(statusesIn(await sendRawBytes(server.url, api))).toEqual([401])
+  const known = await sendRawBytes(
+    server.url,
+    `${head}\r\n${TOKEN_LINE}\r\n\r\n`,
+    '{}'.padEnd(Buffer.byteLength(forged)),
+  )
   expect(statusesIn(known)).toEqual([100, 400])
   expectNothingChanged()
 })
@@ -220,7 +224,7 @@ test.each([
   ['POST /api/sessions/s1/messages', 'Transfer-Encoding: chunked'],
 ])('a large body without the token is refused before a byte of it was sent: %s, %s', async (line, length) => {
   // The body is never sent, so an answer proves that the server does not wait for it.
-  const heard = await speak(server.url, `${line} HTTP/1.1\r\nHost: 127.0.0.1\r\n${length}\r\n\r\n`)
+  const heard = await sendRawBytes(server.url, `${line} HTTP/1.1\r\nHost: 127.0.0.1\r\n${length}\r\n\r\n`)
   expect(statusOf(heard)).toBe(401)
 })
 
@@ -238,21 +242,21 @@ test('the token of one request does not authorize the next one on the same conne
   const body = '{}'
   const known = `${signalHead(TOKEN_LINE, 'Content-Length: 2')}\r\n\r\n${body}`
   const unknown = `${signalHead(`Content-Length: ${Buffer.byteLength(forged)}`)}\r\n\r\n${forged}`
-  expect(statusesIn(await speak(server.url, known, unknown))).toEqual([400, 401])
-  expect(statusesIn(await speak(server.url, known + unknown))).toEqual([400, 401])
+  expect(statusesIn(await sendRawBytes(server.url, known, unknown))).toEqual([400, 401])
+  expect(statusesIn(await sendRawBytes(server.url, known + unknown))).toEqual([400, 401])
   const get = (path: string, ...lines: string[]) =>
     `${[`GET ${path} HTTP/1.1`, 'Host: 127.0.0.1', ...lines].join('\r\n')}\r\n\r\n`
   const authorized = get('/api/sessions', TOKEN_LINE)
   for (const next of [get('/api/sessions'), get('/api/live'), unknown])
-    expect(statusesIn(await speak(server.url, authorized + next))).toEqual([200, 401])
-  expect(statusesIn(await speak(server.url, get('/health') + get('/api/sessions')))).not.toContain(500)
+    expect(statusesIn(await sendRawBytes(server.url, authorized + next))).toEqual([200, 401])
+  expect(statusesIn(await sendRawBytes(server.url, get('/health') + get('/api/sessions')))).not.toContain(500)
   expectNothingChanged()
 })
 
 test('other methods and protocols are refused without the token', async () => {
   for (const method of ['HEAD', 'OPTIONS', 'PUT', 'DELETE', 'PATCH', 'TRACE', 'PROPFIND'])
     for (const path of ['/api/sessions', '/api/live', '/sessions/s1', '/signals/claude-code/Stop']) {
-      const heard = await speak(
+      const heard = await sendRawBytes(
         server.url,
         `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`,
       )
@@ -260,8 +264,8 @@ test('other methods and protocols are refused without the token', async () => {
       expect(heard.toLowerCase()).not.toContain('access-control')
     }
   const upgrade = 'GET /api/live HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
-  expect(statusOf(await speak(server.url, upgrade))).toBe(401)
-  const connects = await speak(server.url, 'CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')
+  expect(statusOf(await sendRawBytes(server.url, upgrade))).toBe(401)
+  const connects = await sendRawBytes(server.url, 'CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')
   expect(statusesIn(connects)).not.toContain(200)
 })
 
@@ -287,7 +291,7 @@ test('an address that resembles an open route is refused', async () => {
     'http://127.0.0.1/api/sessions',
     '/index.html/../api/sessions',
   ]) {
-    const heard = await speak(server.url, `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`)
+    const heard = await sendRawBytes(server.url, `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`)
     expect([400, 401], path).toContain(statusOf(heard))
     expect(heard, path).not.toContain('s1')
   }
@@ -321,7 +325,7 @@ test('a page that the user’s own browser shows cannot report figures from anot
     })
   expect((await post({ Origin: 'http://evil.example' })).status).toBe(403)
   const raw = (line: string): Promise<string> =>
-    speak(
+    sendRawBytes(
       server.url,
       `${line} HTTP/1.1\r\nHost: 127.0.0.1\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n` +
         'Content-Length: 0\r\nConnection: close\r\n\r\n',

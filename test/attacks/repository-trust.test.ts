@@ -16,7 +16,7 @@ import { platform } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { findProgram } from '../../src/lib/find-program.js'
-import { createTestHome, type TestHome, tellEvent } from '../../src/testing/cli-home.js'
+import { createTestHome, sendClientEvent, type TestHome } from '../../src/testing/cli-home.js'
 import { runAsOrphan } from '../harness/orphan.js'
 import { attackAsOtherUser, evaluateAsOtherUser, OTHER_UID, runAsOtherUser } from '../harness/other-user.js'
 import { BATON } from '../harness/paths.js'
@@ -240,7 +240,7 @@ test('an agent of a cloned repository is not started over HTTP, and the answer s
   const { fixture, trace } = cloned('')
   const agent = { prompt: 'x', runtime: 'scripted', checks: [`touch ${trace}`] }
   writeFileSync(join(fixture.project, 'baton.yaml'), JSON.stringify({ agents: { coder: agent } }))
-  fixture.fill((app) => tellEvent(app, 'SessionStart', SESSION, fixture.project, { source: 'startup' }))
+  fixture.fill((app) => sendClientEvent(app, 'SessionStart', SESSION, fixture.project, { source: 'startup' }))
   const { url, token } = await serve(fixture)
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
   const listed = (await (await fetch(`${url}/api/projects`, { headers })).json()) as { projects: object[] }
@@ -544,7 +544,7 @@ test('archive export --redact is refused for an untrusted file instead of omitti
     `${JSON.stringify({ type: 'user', sessionId: SESSION, message: { role: 'user', content: 'ACME-42' } })}\n`,
   )
   fixture.fill((app) =>
-    tellEvent(app, 'SessionStart', SESSION, fixture.project, { source: 'startup', transcript_path: transcript }),
+    sendClientEvent(app, 'SessionStart', SESSION, fixture.project, { source: 'startup', transcript_path: transcript }),
   )
   const kept = await fixture.run(['archive', 'keep', SESSION, '--json'])
   expect(kept.code).toBe(0)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { copies, textsOf } from '../../src/model/log.js'
+import { countOccurrences, visibleTexts } from '../../src/model/log.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { counts, expectWhole, FIRST, pairsOf, SECOND, settledArchives } from '../harness/compactions.js'
 import { runPrint } from '../harness/run-print.js'
@@ -68,10 +68,10 @@ test('a summary that contains every fact is followed by the first recovery messa
 function instructed(it: Stage): string {
   const asked = it.model.log().filter((entry) => entry.kind === 'compaction')
   expect(asked).toHaveLength(1)
-  return textsOf(asked[0]!).join('\n').split('Additional Instructions:')[1] ?? ''
+  return visibleTexts(asked[0]!).join('\n').split('Additional Instructions:')[1] ?? ''
 }
 
-const countMarks = (it: Stage): number[] => it.model.log().map((entry) => copies(entry, '[baton]'))
+const countMarks = (it: Stage): number[] => it.model.log().map((entry) => countOccurrences(entry, '[baton]'))
 
 test('the text of must_survive reaches the summary request unchanged', async () => {
   const survive = 'The tickets are T-17 and "T-18"; $HOME & <b>'

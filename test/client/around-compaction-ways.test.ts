@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { SUMMARY_INSTRUCTIONS } from '../../src/compaction/recovery.js'
-import { textsOf } from '../../src/model/log.js'
+import { visibleTexts } from '../../src/model/log.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import {
   boundaries,
@@ -103,12 +103,12 @@ async function expectCompactionHandled(it: Stage, { trigger, before, requests = 
   ])
   // The client keeps instructions of a manual compaction in the conversation, so Baton adds only
   // the configured ones.
-  const instructions = textsOf(asked[0]!).join('\n').split('Additional Instructions:')[1]
+  const instructions = visibleTexts(asked[0]!).join('\n').split('Additional Instructions:')[1]
   const instructed = instructions?.includes(SUMMARY_INSTRUCTIONS) ?? false
   expect(instructed).toBe(trigger === 'auto')
   expect(counts(it, FIRST)).toEqual(Array(requests).fill(1))
   const next = mainRequests(it.model).find((entry) => entry.cycle === 1)!
-  const told = textsOf(next).find((text) => text.includes(FIRST))!
+  const told = visibleTexts(next).find((text) => text.includes(FIRST))!
   expect(told.split(`> ${PROMPT}`)).toHaveLength(2)
   expect(counts(it, SUMMARY_INSTRUCTIONS)).toEqual(Array(requests).fill(0))
 }
@@ -140,7 +140,7 @@ test('a manual compaction in -p has an archive and a recovery, and keeps the use
   await talk.say('on')
   await talk.end()
   await expectCompactionHandled(it, { trigger: 'manual', before: 101_008 })
-  const asked = textsOf(it.model.log().find((entry) => entry.kind === 'compaction')!).join('\n')
+  const asked = visibleTexts(it.model.log().find((entry) => entry.kind === 'compaction')!).join('\n')
   expect(asked).toContain('keep the colour of the button')
 })
 
@@ -157,7 +157,7 @@ test('repeated manual compactions never treat Baton’s text as the user’s', a
   await talk.say('on')
   await talk.end()
   const next = mainRequests(it.model).find((entry) => entry.cycle === 2)!
-  const told = textsOf(next).findLast((text) => text.includes(FIRST))!
+  const told = visibleTexts(next).findLast((text) => text.includes(FIRST))!
   expect(told).toContain('> Now the logout, too.')
   expect(told).not.toContain('local-command')
   expect(counts(it, FIRST, 2)).toEqual([1, 1, 1, 1])

@@ -6,7 +6,7 @@ import {
   SECOND_RECOVERY as SECOND,
   SUMMARY_INSTRUCTIONS,
 } from '../../src/compaction/recovery.js'
-import { copies, textsOf } from '../../src/model/log.js'
+import { countOccurrences, visibleTexts } from '../../src/model/log.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { runPrint } from '../harness/run-print.js'
 import { mainRequests, PAIRS, type Stage, stage } from '../harness/stage.js'
@@ -30,7 +30,7 @@ interface Archive {
 const counts = (it: Stage, words: string): number[] =>
   mainRequests(it.model)
     .filter((entry) => entry.cycle === 1)
-    .map((entry) => copies(entry, words))
+    .map((entry) => countOccurrences(entry, words))
 
 /** Checks that the archive holds exactly the transcript as it was before the compaction. */
 async function expectArchive(it: Stage, trigger: string): Promise<void> {
@@ -67,7 +67,7 @@ test.each(PAIRS)(
     await expectArchive(it, 'auto')
 
     const asked = it.model.log().find((entry) => entry.kind === 'compaction')!
-    const instructed = textsOf(asked).join('\n')
+    const instructed = visibleTexts(asked).join('\n')
     expect(instructed.split(/Additional Instructions:\s+/)[1]?.startsWith(SUMMARY_INSTRUCTIONS)).toBe(true)
     expect(instructed).toContain('Never touch the file legacy/auth.ts')
 
@@ -75,7 +75,7 @@ test.each(PAIRS)(
     expect(first.length).toBeGreaterThan(1)
     expect(first).toEqual(first.map(() => 1))
     expect(counts(it, SECOND).every((n) => n <= 1)).toBe(true)
-    const told = textsOf(mainRequests(it.model).find((entry) => entry.cycle === 1)!).join('\n')
+    const told = visibleTexts(mainRequests(it.model).find((entry) => entry.cycle === 1)!).join('\n')
     expect(told).toContain(`> ${PROMPT}`)
 
     const [report, ...more] = await it.events('loss_report')

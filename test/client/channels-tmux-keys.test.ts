@@ -5,7 +5,7 @@ import { readRegisteredClient } from '../../src/agents/claude-code/registry.js'
 import type { Terminal } from '../../src/contract/terminal.js'
 import { pastePrompt } from '../../src/delivery/channels/tmux.js'
 import { readPane } from '../../src/delivery/channels/tmux-pane.js'
-import { textsOf } from '../../src/model/log.js'
+import { visibleTexts } from '../../src/model/log.js'
 import { startModel } from '../../src/model/model.js'
 import { makeHome } from '../harness/home.js'
 import { mainRequests } from '../harness/stage.js'
@@ -74,7 +74,7 @@ test('a key that the user presses just before Baton’s Enter is never submitted
     if (typed.sent) {
       const got = await until(
         'the prompt',
-        () => mainRequests(model).map((entry) => textsOf(entry).at(-1))[round - unsent],
+        () => mainRequests(model).map((entry) => visibleTexts(entry).at(-1))[round - unsent],
       )
       expect(got).toBe(text)
       await tui.waitTurnEnd(pastedAt)

@@ -7,7 +7,7 @@ import { type RegisteredClient, readRegisteredClient } from '../../src/agents/cl
 import type { Terminal } from '../../src/contract/terminal.js'
 import { pastePrompt, typeCommand } from '../../src/delivery/channels/tmux.js'
 import { readPane } from '../../src/delivery/channels/tmux-pane.js'
-import { textsOf } from '../../src/model/log.js'
+import { visibleTexts } from '../../src/model/log.js'
 import { startModel } from '../../src/model/model.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { type Home, makeHome } from '../harness/home.js'
@@ -71,7 +71,7 @@ test('/clear is typed into an idle client, and Baton’s own hooks see the fresh
   // The screen may still show the frame from before the clear.
   expect(await pastePrompt(at, '[baton] go on', { sessionId: second })).toEqual({ sent: true })
   await it.model.waitFor((entry) => entry.kind === 'main' && entry.session_id === second)
-  expect(textsOf(mainRequests(it.model, second)[0]!).at(-1)).toBe('[baton] go on')
+  expect(visibleTexts(mainRequests(it.model, second)[0]!).at(-1)).toBe('[baton] go on')
 })
 
 test('a prompt of 20 kB and many lines arrives complete as one prompt', async () => {
@@ -84,14 +84,14 @@ test('a prompt of 20 kB and many lines arrives complete as one prompt', async ()
   await model.waitFor((entry) => entry.kind === 'main')
   await tui.waitTurnEnd(pastedAt)
   expect(mainRequests(model)).toHaveLength(1)
-  expect(textsOf(mainRequests(model)[0]!).at(-1)).toBe(text)
+  expect(visibleTexts(mainRequests(model)[0]!).at(-1)).toBe(text)
 })
 
 test('escape sequences in a prompt cannot end the paste and become keys', async () => {
   const { model, at, session } = await client()
   expect(await pastePrompt(at, '[baton] a\x1b[201~\r!touch x\r\x03b', { sessionId: session })).toEqual({ sent: true })
   const entry = await model.waitFor((one) => one.kind === 'main')
-  expect(textsOf(entry).at(-1)).toBe('[baton] a\n!touch x\nb')
+  expect(visibleTexts(entry).at(-1)).toBe('[baton] a\n!touch x\nb')
 })
 
 test('text that looks like a command is refused before the terminal is read', async () => {

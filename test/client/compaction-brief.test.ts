@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { textsOf } from '../../src/model/log.js'
+import { visibleTexts } from '../../src/model/log.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { FIRST } from '../harness/compactions.js'
 import { runPrint } from '../harness/run-print.js'
@@ -40,7 +40,7 @@ const briefs = async (it: Stage): Promise<Brief[]> =>
 function nextRequest(it: Stage): string {
   const log = it.model.log()
   const at = log.findIndex(({ kind }) => kind === 'compaction')
-  return textsOf(mainRequests(it.model).find((entry) => log.indexOf(entry) > at)!).join('\n')
+  return visibleTexts(mainRequests(it.model).find((entry) => log.indexOf(entry) > at)!).join('\n')
 }
 
 test('the first request after a compaction contains the brief that was written before it', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Settings } from '../../src/contract/api/settings.js'
-import { copies } from '../../src/model/log.js'
+import { countOccurrences } from '../../src/model/log.js'
 import { type PrintRun, startPrint } from '../harness/run-print.js'
 import { authorized } from '../harness/server-token.js'
 import { countWarnings, levelMark, mainRequests, type Stage, stage } from '../harness/stage.js'
@@ -74,5 +74,5 @@ test('a session with a broken configuration keeps the last valid one and informs
   expect(shown.filter((line) => line.includes('levels[0].at'))).toHaveLength(1)
   expect(shown.filter((line) => line.includes('[baton] notice: '))).toHaveLength(1)
   const last = mainRequests(it.model).at(-1)!
-  expect([copies(last, levelMark('notice')), copies(last, 'levels[0].at')]).toEqual([1, 0])
+  expect([countOccurrences(last, levelMark('notice')), countOccurrences(last, 'levels[0].at')]).toEqual([1, 0])
 })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { copies } from '../../src/model/log.js'
+import { countOccurrences } from '../../src/model/log.js'
 import { type Model, startModel } from '../../src/model/model.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { openDatabase } from '../../src/store/sqlite/driver.js'
@@ -186,7 +186,7 @@ test.each([
     compaction_tokens: 167_000,
     level: 'notice',
   })
-  const warned = mainRequests(it.model, sessionId!).map((entry) => copies(entry, levelMark('notice')))
+  const warned = mainRequests(it.model, sessionId!).map((entry) => countOccurrences(entry, levelMark('notice')))
   expect(warned.at(-1)).toBe(1)
 })
 

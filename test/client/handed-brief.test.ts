@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type LogEntry, textsOf } from '../../src/model/log.js'
+import { type LogEntry, visibleTexts } from '../../src/model/log.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { mainRequests, PAIRS, type Stage, stage } from '../harness/stage.js'
 import { startTui } from '../harness/tui.js'
@@ -104,11 +104,11 @@ test.each(PAIRS)(
     expect(third).not.toBe(second)
     const told = [firstRequest(it, second, 0), firstRequest(it, second, 1), firstRequest(it, second, 2)]
     for (const entry of [...told, firstRequest(it, third, 0)]) {
-      const texts = textsOf(entry).join('\n')
+      const texts = visibleTexts(entry).join('\n')
       for (const planted of PLANTED) expect(texts).toContain(planted)
     }
     const instructed = it.model.log().find(({ kind, session_id: id }) => kind === 'compaction' && id === second)!
-    for (const planted of PLANTED) expect(textsOf(instructed).at(-1)).toContain(planted)
+    for (const planted of PLANTED) expect(visibleTexts(instructed).at(-1)).toContain(planted)
     const lost = (await it.events('loss_report', second)).map(({ data }) => JSON.stringify(data.lost))
     expect(lost).toHaveLength(2)
     for (const report of lost) expect(report).toContain(PLANTED[0])

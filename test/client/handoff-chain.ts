@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'vitest'
-import { copies, type LogEntry, textsOf } from '../../src/model/log.js'
+import { countOccurrences, type LogEntry, visibleTexts } from '../../src/model/log.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { type Detail, levelMark, mainRequests, type Stage, stage } from '../harness/stage.js'
 import { startTui } from '../harness/tui.js'
@@ -106,7 +106,7 @@ export async function threeInARow(): Promise<void> {
     if (n > 0) beganWith(requests[0]!, n)
     onlyItsOwn(requests, n < 3)
   }
-  const heard = sessions.map((session) => mainRequests(it.model, session).map((entry) => copies(entry, SENT)))
+  const heard = sessions.map((session) => mainRequests(it.model, session).map((entry) => countOccurrences(entry, SENT)))
   expect([heard[0], heard[1], heard[3]].flat().every((count) => count === 0)).toBe(true)
   expect(heard[2]![0]).toBe(0)
   expect(heard[2]!.at(-1)).toBe(1)
@@ -116,7 +116,7 @@ export async function threeInARow(): Promise<void> {
 /** Returns the requests of the session that began with brief `n`. */
 function forBrief(it: Stage, n: number): LogEntry[] {
   return mainRequests(it.model).filter((entry) =>
-    textsOf(entry).some((text) => text.includes(`from brief ${n}, which`)),
+    visibleTexts(entry).some((text) => text.includes(`from brief ${n}, which`)),
   )
 }
 
@@ -125,7 +125,7 @@ const BRIEF_REQUEST = '[baton] A handoff brief '
 
 /** Checks that a session begins with the previous brief and the prompt, and no other history. */
 function beganWith(first: LogEntry, n: number): void {
-  const texts = textsOf(first).join('\n')
+  const texts = visibleTexts(first).join('\n')
   expect(texts).toContain(reason(n))
   expect(texts).toContain(`[baton] Continue the work of seat shop from brief ${n}`)
   for (const old of ['Context level', BRIEF_REQUEST, ...[1, 2, 3].filter((k) => k !== n).map(reason)])
@@ -135,7 +135,7 @@ function beganWith(first: LogEntry, n: number): void {
 /** Checks that a session is warned once per level and asked once for its brief. */
 function onlyItsOwn(requests: LogEntry[], climbs: boolean): void {
   for (const mark of [levelMark('handoff'), BRIEF_REQUEST])
-    expect(Math.max(...requests.map((entry) => copies(entry, mark)))).toBe(climbs ? 1 : 0)
+    expect(Math.max(...requests.map((entry) => countOccurrences(entry, mark)))).toBe(climbs ? 1 : 0)
 }
 
 /** Checks that commands of the user list every session and brief of the chain. */

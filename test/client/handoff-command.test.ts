@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { textsOf } from '../../src/model/log.js'
+import { visibleTexts } from '../../src/model/log.js'
 import { BATON } from '../harness/paths.js'
 import { runPrint } from '../harness/run-print.js'
 import { type Stage, stage } from '../harness/stage.js'
@@ -60,7 +60,7 @@ test('an agent that runs baton handoff is cleared when its turn ends, and contin
   expect(given).toMatchObject({ session_id: old, sequence: 1, status: 'checked', handoff_state: 'checked' })
   expect(given.coverage.missing.map((one: { kind: string }) => one.kind)).toContain('constraint')
   const first = it.model.log().find((entry) => entry.kind === 'main' && entry.session_id === fresh)!
-  const texts = textsOf(first).join('\n')
+  const texts = visibleTexts(first).join('\n')
   expect(texts).toContain('because the shop opens on Monday')
   expect(texts).toContain('Added by Baton')
   expect(texts).toContain('Never change the file prices.csv.')
@@ -99,7 +99,7 @@ test('a poor brief after /handoff is requested once more before the idle session
   await until('the fresh session works', () => noted(it).includes('item-2'))
   const fresh = await until('it has an id of its own', () => (tui.sessionId() === old ? null : tui.sessionId()))
   const first = it.model.log().find((entry) => entry.kind === 'main' && entry.session_id === fresh)!
-  expect(textsOf(first).join('\n')).toContain('because the shop opens on Monday')
+  expect(visibleTexts(first).join('\n')).toContain('because the shop opens on Monday')
   await until('it is done', async () => (await it.events('handoff_completed')).length === 1)
   const { briefs } = await it.ask<{ briefs: unknown[] }>('handoffs', 'list')
   expect(briefs).toMatchObject([{ author: 'agent', status: 'used', session_id: old }])
@@ -137,7 +137,7 @@ test('a handoff that the user requests from another terminal gets the agent’s 
   expect(asked).toMatchObject({ state: 'requested', cause: 'user', session_id: old })
   writeFileSync(path.join(it.home.project, 'go'), '')
   await until('the fresh session works', () => noted(it).includes('item-2'))
-  const heard = it.model.log().filter((entry) => textsOf(entry).some((text) => text.includes('the model changes')))
+  const heard = it.model.log().filter((entry) => visibleTexts(entry).some((text) => text.includes('the model changes')))
   expect(heard[0]!.session_id).toBe(old)
   await until('it is done', async () => (await it.events('handoff_completed')).length === 1)
   expect(await it.ask('handoffs', 'list')).toMatchObject({

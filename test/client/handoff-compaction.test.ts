@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { BEGIN_NEXT_STEP_TEXT, REPEAT_QUESTION_TEXT } from '../../src/briefs/resume-text.js'
-import { copies, textsOf } from '../../src/model/log.js'
+import { countOccurrences, visibleTexts } from '../../src/model/log.js'
 import { mainRequests, stage } from '../harness/stage.js'
 import { startTui } from '../harness/tui.js'
 import { until } from '../harness/wait.js'
@@ -56,7 +56,7 @@ test.each([
     await tui.waitIdle()
     await until('the request is cancelled', async () => (await it.events('handoff_cancelled')).length === 1)
     const after = mainRequests(it.model).filter(({ cycle }) => cycle === 1)
-    expect(copies(after[0]!, 'Give no brief')).toBe(1)
+    expect(countOccurrences(after[0]!, 'Give no brief')).toBe(1)
     await tui.submit('Port 9000.')
     await tui.waitFor(/Port 9000 it is/)
     expect(tui.sessionId()).toBe(session)
@@ -100,7 +100,7 @@ test.each([
     const fresh = tui.sessionId()!
     expect(fresh).not.toBe(old)
     const [first] = mainRequests(it.model, fresh)
-    const texts = textsOf(first!).join('\n')
+    const texts = visibleTexts(first!).join('\n')
     expect(texts).toContain('Never change the file prices.csv')
     expect(texts).toContain(REPEAT_QUESTION_TEXT)
     expect(texts).toContain(QUESTION)

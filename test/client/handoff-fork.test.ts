@@ -3,7 +3,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { forkArguments, forkEnvironment, forkSettings, parseForkOutput } from '../../src/agents/claude-code/fork.js'
-import { copies, type LogEntry, textsOf } from '../../src/model/log.js'
+import { countOccurrences, type LogEntry, visibleTexts } from '../../src/model/log.js'
 import { clientBinary } from '../harness/paths.js'
 import { runPrint } from '../harness/run-print.js'
 import { mainRequests, stage } from '../harness/stage.js'
@@ -27,7 +27,7 @@ const COPY = 'You are a copy of the session'
  */
 const IGNORES = [...CLIMB, { text: 'I would rather go on.', used: 152_008 }]
 
-const forked = (it: TmuxStage): LogEntry[] => it.model.log().filter((entry) => copies(entry, COPY) > 0)
+const forked = (it: TmuxStage): LogEntry[] => it.model.log().filter((entry) => countOccurrences(entry, COPY) > 0)
 const transcripts = (it: TmuxStage): string[] => {
   const projects = path.join(it.home.configDir, 'projects')
   return (readdirSync(projects, { recursive: true }) as string[]).filter((name) => name.endsWith('.jsonl'))
@@ -52,7 +52,7 @@ test('a fork writes the brief that the agent did not give, without a trace in th
   expect(it.model.log().filter(({ kind }) => kind === 'main')).toHaveLength(6)
   const [asked, ...more] = forked(it)
   expect(more).toEqual([])
-  expect(textsOf(asked!).join('\n')).toContain(PROMPT)
+  expect(visibleTexts(asked!).join('\n')).toContain(PROMPT)
   expect(asked!.session_id).not.toBe(it.old)
   const sessions = (await it.ask<{ sessions: { session_id: string; seat_id: string }[] }>('status', '--all')).sessions
   expect(sessions.map(({ session_id }) => session_id).sort()).toEqual([it.old, fresh].sort())

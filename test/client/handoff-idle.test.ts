@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { textsOf } from '../../src/model/log.js'
+import { visibleTexts } from '../../src/model/log.js'
 import { mainRequests } from '../harness/stage.js'
 import { until } from '../harness/wait.js'
 import { BRIEF, FRESH, inState, type TmuxStage, tmuxStage } from './handoff-tmux-stage.js'
@@ -47,10 +47,10 @@ test.each(CLIENTS)(
     expect(next).toMatch(/Its agent is asked now/)
     await goesOn(it, mod)
     const asked = mainRequests(it.model, it.old).filter((entry) =>
-      textsOf(entry).at(-1)?.includes('[baton] A handoff brief '),
+      visibleTexts(entry).at(-1)?.includes('[baton] A handoff brief '),
     )
     expect(asked).toHaveLength(1)
-    expect(textsOf(asked[0]!).at(-1)).toContain('the model changes')
+    expect(visibleTexts(asked[0]!).at(-1)).toContain('the model changes')
     expect((await it.messages()).filter(({ category }) => category === 'handoff')).toMatchObject([
       { status: 'delivered', via: mod ? 'order' : 'keys', repeated: false },
     ])

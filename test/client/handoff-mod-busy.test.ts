@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { textsOf } from '../../src/model/log.js'
+import { visibleTexts } from '../../src/model/log.js'
 import { mainRequests } from '../harness/stage.js'
 import { until } from '../harness/wait.js'
 import { BRIEF, CLIMB, FRESH, inState, PROMPT, type TmuxStage, tmuxStage } from './handoff-tmux-stage.js'
@@ -82,8 +82,8 @@ test('a prompt that the user types while the brief is written is answered by the
   expect(Date.parse(it.continued()[0]!.at)).toBeGreaterThanOrEqual(Date.parse(answered!.ended_at!))
   const [fresh] = mainRequests(it.model, it.tui.sessionId()!)
   // The brief quotes it as the user's last request; the fresh session gets no such prompt.
-  expect(textsOf(fresh!).some((text) => text.includes('> mind the comma'))).toBe(true)
-  expect(textsOf(fresh!).some((text) => text.startsWith('mind the comma'))).toBe(false)
+  expect(visibleTexts(fresh!).some((text) => text.includes('> mind the comma'))).toBe(true)
+  expect(visibleTexts(fresh!).some((text) => text.startsWith('mind the comma'))).toBe(false)
 })
 
 const UNTIL_TOLD = 'until [ -e go ]; do sleep 0.2; done'

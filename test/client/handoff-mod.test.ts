@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import type { LogEntry } from '../../src/model/log.js'
-import { copies } from '../../src/model/log.js'
-import { ADVICE } from '../../src/policy/texts.js'
+import { countOccurrences } from '../../src/model/log.js'
+import { ADVICE_BY_MODE } from '../../src/policy/texts.js'
 import { type Stage, stage } from '../harness/stage.js'
 import { startTui } from '../harness/tui.js'
 import { until } from '../harness/wait.js'
@@ -40,7 +40,8 @@ const noted = (it: Stage): string => {
   return existsSync(file) ? readFileSync(file, 'utf8') : ''
 }
 
-const asked = (it: Stage): LogEntry[] => it.model.log().filter((entry) => copies(entry, 'A handoff brief') > 0)
+const asked = (it: Stage): LogEntry[] =>
+  it.model.log().filter((entry) => countOccurrences(entry, 'A handoff brief') > 0)
 
 test.each([
   ['without a server', false],
@@ -69,8 +70,8 @@ test.each([
     expect(fresh).not.toBe(old)
     expect(asked(it).length).toBeGreaterThan(0)
     // The request for the brief replaces the advice on where to keep notes.
-    for (const advice of Object.values(ADVICE))
-      expect(it.model.log().filter((entry) => copies(entry, advice) > 0)).toHaveLength(0)
+    for (const advice of Object.values(ADVICE_BY_MODE))
+      expect(it.model.log().filter((entry) => countOccurrences(entry, advice) > 0)).toHaveLength(0)
     const first = it.model.log().find((entry) => entry.kind === 'main' && entry.session_id === fresh)!
     const texts = JSON.stringify(first.body)
     expect(texts).toContain('because the shop opens on Monday')

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { SKILL_DESCRIPTION } from '../../src/briefs/brief-skill.js'
-import { copies } from '../../src/model/log.js'
+import { countOccurrences } from '../../src/model/log.js'
 import { BATON } from '../harness/paths.js'
 import { runPrint } from '../harness/run-print.js'
 import { mainRequests, stage } from '../harness/stage.js'
@@ -15,12 +15,12 @@ test('the client lists the handoff skill to the agent while Baton is installed, 
   const it = await stage({ rest: { text: 'Fine.', used: 20_008 } })
   const run = () => runPrint(it.home, { prompt: 'go', model: MODEL })
   expect(await run()).toMatchObject({ code: 0 })
-  expect(copies(mainRequests(it.model)[0]!, 'baton:brief')).toBeGreaterThan(0)
-  expect(copies(mainRequests(it.model)[0]!, SKILL_DESCRIPTION)).toBe(1)
+  expect(countOccurrences(mainRequests(it.model)[0]!, 'baton:brief')).toBeGreaterThan(0)
+  expect(countOccurrences(mainRequests(it.model)[0]!, SKILL_DESCRIPTION)).toBe(1)
   await it.json('uninstall')
   expect(existsSync(path.join(it.home.configDir, 'skills', 'baton'))).toBe(false)
   await run()
-  expect(copies(mainRequests(it.model).at(-1)!, SKILL_DESCRIPTION)).toBe(0)
+  expect(countOccurrences(mainRequests(it.model).at(-1)!, SKILL_DESCRIPTION)).toBe(0)
 })
 
 test('with the permission rule of install an agent gives its brief without a dialog', async () => {

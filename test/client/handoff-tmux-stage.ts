@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { HandoffRecord } from '../../src/contract/records/handoff.js'
 import type { LogEntry } from '../../src/model/log.js'
-import { textsOf } from '../../src/model/log.js'
+import { visibleTexts } from '../../src/model/log.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { openStore } from '../../src/store/sqlite/sqlite.js'
 import { commandLine, withEnvironment } from '../harness/processes.js'
@@ -98,7 +98,7 @@ export async function tmuxStage(
     handoffs,
     handoff,
     // Each request holds the whole conversation; its last message is the prompt it answers.
-    continued: () => mainRequests(it.model).filter((entry) => textsOf(entry).at(-1)?.startsWith(CONTINUE)),
+    continued: () => mainRequests(it.model).filter((entry) => visibleTexts(entry).at(-1)?.startsWith(CONTINUE)),
     clears: async () => (await it.events('session_started')).filter(({ data }) => data.source === 'clear').length,
     refusal: () =>
       logged(path.join(it.home.batonHome, 'baton.log')).findLast(({ text }) => text === 'not typed')?.reason ?? null,

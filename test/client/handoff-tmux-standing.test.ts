@@ -4,7 +4,7 @@ import { readRegisteredClient } from '../../src/agents/claude-code/registry.js'
 import type { Terminal } from '../../src/contract/terminal.js'
 import { pastePrompt, removeLeftText, typeCommand, whyCannotTypeNow } from '../../src/delivery/channels/tmux.js'
 import { readPane } from '../../src/delivery/channels/tmux-pane.js'
-import { textsOf } from '../../src/model/log.js'
+import { visibleTexts } from '../../src/model/log.js'
 import { startModel } from '../../src/model/model.js'
 import { makeHome } from '../harness/home.js'
 import { mainRequests } from '../harness/stage.js'
@@ -61,7 +61,7 @@ test('only text that a killed driver left in the composer is submitted or remove
   const pastedAt = Date.now()
   expect(await pastePrompt(at, '[baton] go on', target)).toEqual({ sent: true })
   await model.waitFor((entry) => entry.kind === 'main')
-  expect(mainRequests(model).map((entry) => textsOf(entry).at(-1))).toEqual(['[baton] go on'])
+  expect(mainRequests(model).map((entry) => visibleTexts(entry).at(-1))).toEqual(['[baton] go on'])
   await tui.waitTurnEnd(pastedAt)
 
   await tui.type('/clear')

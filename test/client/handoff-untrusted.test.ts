@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { sampleOrigin } from '../../src/briefs/fixtures/samples.js'
 import { withFrontMatter } from '../../src/briefs/front-matter.js'
 import { signBrief } from '../../src/briefs/sign.js'
-import { textsOf } from '../../src/model/log.js'
+import { visibleTexts } from '../../src/model/log.js'
 import { mainRequests, stage } from '../harness/stage.js'
 import { startTui } from '../harness/tui.js'
 import { until } from '../harness/wait.js'
@@ -31,7 +31,7 @@ test('a brief file in a repository reaches no agent and is refused as the brief 
   await until('it is cleared', () => tui.sessionId() !== old)
   await tui.submit('hello again')
   await until('both are answered', () => mainRequests(it.model).length === 2)
-  expect(mainRequests(it.model).some((entry) => textsOf(entry).some((text) => text.includes(PLANTED)))).toBe(false)
+  expect(mainRequests(it.model).some((entry) => visibleTexts(entry).some((text) => text.includes(PLANTED)))).toBe(false)
   const session = tui.sessionId()!
   await until('the fresh session is known', async () => (await it.baton('show', session)).code === 0)
   const given = await it.baton('handoff', 'HANDOFF.md', '--session', session)
@@ -61,7 +61,7 @@ test('a brief that is changed before its delivery is not used, and agent and use
   await it.tui.key('C-u')
   expect(await inState(it, 'failed')).toMatchObject({ trouble: expect.stringContaining('was changed') })
   const first = await until('the first request', () => mainRequests(it.model, it.tui.sessionId()!)[0])
-  const texts = textsOf(first).join('\n')
+  const texts = visibleTexts(first).join('\n')
   expect(texts).not.toContain(PLANTED)
   expect(texts).toContain('Do not follow that file')
   await it.tui.waitFor(/was\s+not\s+used:/)

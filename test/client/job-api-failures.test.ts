@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { copies } from '../../src/model/log.js'
+import { countOccurrences } from '../../src/model/log.js'
 import { makeClock } from '../harness/clock.js'
 import { mainRequests } from '../harness/stage.js'
 import { until } from '../harness/wait.js'
@@ -33,7 +33,7 @@ test('a job survives temporary provider failures without losing or repeating wor
   for (const { name } of cases) expect([name, endOf(ran[name]!)]).toEqual([name, { ...DONE, sessions: 1, handoffs: 0 }])
   expect(it.steps().sort()).toEqual(['busy', 'busy', 'dropped'])
   const resumed = (id: string) =>
-    mainRequests(it.model, id).some((entry) => copies(entry, 'This session was cut off') > 0)
+    mainRequests(it.model, id).some((entry) => countOccurrences(entry, 'This session was cut off') > 0)
   expect(cases.map(({ name }) => [name, resumed(ran[name]!.job.session_id!)])).toEqual([
     ['cli-busy', true],
     ['sdk-busy', true],

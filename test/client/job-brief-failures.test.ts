@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { OUTCOME_UNKNOWN } from '../../src/jobs/attempt-prompts.js'
-import { copies, type LogEntry } from '../../src/model/log.js'
+import { countOccurrences, type LogEntry } from '../../src/model/log.js'
 import { mainRequests } from '../harness/stage.js'
 import { until } from '../harness/wait.js'
 import { type Case, caseStage, DONE, endOf, type Ran, runCase, runCases } from './job-failures.js'
@@ -24,7 +24,9 @@ const after = (cases: readonly Case[]) => ({
 })
 /** Lists the sessions that were asked for the first session's brief, and how each was opened. */
 const asked = (it: JobStage, name: string): LogEntry[] =>
-  mainRequests(it.model).filter((entry) => copies(entry, `Do the task ${name}.`) > 0 && copies(entry, ASKED) > 0)
+  mainRequests(it.model).filter(
+    (entry) => countOccurrences(entry, `Do the task ${name}.`) > 0 && countOccurrences(entry, ASKED) > 0,
+  )
 const authors = async (it: JobStage, jobId: string): Promise<string[]> => {
   const { briefs } = JSON.parse((await it.baton('show', jobId, '--json')).stdout)
   return briefs.map(({ author }: { author: string }) => author)
@@ -84,7 +86,7 @@ test('after any failed turn for the brief the next fallback provides one, and th
   // A conversation that did not fit once is not sent again unchanged.
   expect(await by('overflow')).toMatchObject({ authors: ['agent'], sessions: 2 })
   const copy = asked(it, 'overflow').filter(({ session_id }) => session_id !== first('overflow'))
-  expect(copy.map((entry) => copies(entry, 'overflow 2'))).toEqual([1])
+  expect(copy.map((entry) => countOccurrences(entry, 'overflow 2'))).toEqual([1])
   expect(it.running()).toEqual([])
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { copies } from '../../src/model/log.js'
+import { countOccurrences } from '../../src/model/log.js'
 import { mainRequests } from '../harness/stage.js'
 import { climb, jobStage, upTo } from './job-stage.js'
 
@@ -43,7 +43,7 @@ export function climbCases(runtime: 'cli' | 'sdk'): void {
       for (const { text } of firsts) expect(text).toContain(task)
       for (const { text } of firsts.slice(1))
         for (const part of ['All steps, each once', 'Branch main']) expect(text).toContain(part)
-      expect(mainRequests(it.model).filter((entry) => copies(entry, 'These calls were made') > 0)).toEqual([])
+      expect(mainRequests(it.model).filter((entry) => countOccurrences(entry, 'These calls were made') > 0)).toEqual([])
       // Each handoff costs one more request, for the brief.
       expect(mainRequests(it.model)).toHaveLength(23 + job.handoffs)
       expect(it.model.log().filter(({ kind }) => kind === 'compaction')).toEqual([])

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { SUMMARY_INSTRUCTIONS } from '../../src/compaction/recovery.js'
-import { textsOf } from '../../src/model/log.js'
+import { visibleTexts } from '../../src/model/log.js'
 import { mainRequests } from '../harness/stage.js'
 import { jobStage } from './job-stage.js'
 
@@ -66,13 +66,13 @@ test.each([
   expect(count('recovery_delivered')).toBeGreaterThan(0)
   const [summary, ...others] = it.model.log().filter(({ kind }) => kind === 'compaction')
   expect(others).toEqual([])
-  const asked = textsOf(summary!).join('\n')
+  const asked = visibleTexts(summary!).join('\n')
   const instructed = asked.split(/Additional Instructions:\s+/).slice(1)
   expect(instructed.filter((part) => part.startsWith(SUMMARY_INSTRUCTIONS))).toHaveLength(1)
   const told = asked.slice(asked.indexOf('Additional Instructions:'))
   for (const part of [SURVIVE, 'Never touch the file secrets.txt']) expect(told).toContain(part)
   const after = mainRequests(it.model, job.session_id).filter(({ cycle }) => cycle === 1)
-  expect(after.flatMap(textsOf).join('\n')).toMatch(/\[baton\][\s\S]*secrets\.txt/)
+  expect(after.flatMap(visibleTexts).join('\n')).toMatch(/\[baton\][\s\S]*secrets\.txt/)
   expect(JSON.stringify(after.map(({ body }) => body))).not.toContain(SUMMARY_INSTRUCTIONS)
 
   const shown = JSON.parse((await it.baton('show', job.job_id, '--json')).stdout)

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { listen } from '../../src/testing/job-hooks.js'
+import { startHookReceiver } from '../../src/testing/job-hooks.js'
 import { trustProject } from '../harness/trust.js'
 import { type JobStage, jobStage } from './job-stage.js'
 
@@ -41,7 +41,7 @@ const lines = (it: JobStage, name: string): Record<string, never>[] =>
     .map((line) => JSON.parse(line))
 
 test('every hook of a real job gets its payload, its answer takes effect, no secret is stored', async () => {
-  const server = await listen(({ path: at }) =>
+  const server = await startHookReceiver(({ path: at }) =>
     at.startsWith('/threshold')
       ? { body: '{"decision":"handoff"}' }
       : at === '/start'
@@ -200,7 +200,7 @@ async function scripted(it: JobStage, hooks: string, more = '') {
 
 test('a job continues when its hooks flood, fail or cannot connect, and reports the decision', async () => {
   const it = await jobStage({ steps: [] })
-  const gone = await listen(() => null)
+  const gone = await startHookReceiver(() => null)
   await gone.close()
   const flooded = await scripted(
     it,

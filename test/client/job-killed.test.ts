@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { textsOf } from '../../src/model/log.js'
+import { visibleTexts } from '../../src/model/log.js'
 import { faultGate } from '../harness/gate.js'
 import { alive } from '../harness/processes.js'
 import { mainRequests } from '../harness/stage.js'
@@ -19,7 +19,7 @@ function unnamed(it: JobStage): string[] {
   const steps = it.steps()
   const twice = [...new Set(steps.filter((step, index) => steps.indexOf(step) !== index))]
   const named = mainRequests(it.model)
-    .flatMap(textsOf)
+    .flatMap(visibleTexts)
     .filter((text) => text.includes('[baton]'))
     .join('\n')
   return twice.filter((step) => !new RegExp(`echo ${step} >> steps.*: (done|outcome unknown)`).test(named))
@@ -105,7 +105,7 @@ test('the resumed session is informed of a call that was unanswered when Baton w
   const resumed = await it.baton('jobs', 'resume', '--json')
   expect(JSON.parse(resumed.stdout || '{}')).toMatchObject({ status: 'completed' })
   const [prompt] = mainRequests(it.model)
-    .flatMap(textsOf)
+    .flatMap(visibleTexts)
     .filter((text) => text.includes('[baton] This session was cut off'))
   expect(prompt).toMatch(/echo 3 >> steps.*: outcome unknown/)
   expect(it.steps()).toEqual(upTo(5))

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { textsOf } from '../../src/model/log.js'
+import { visibleTexts } from '../../src/model/log.js'
 import { openStore } from '../../src/store/sqlite/sqlite.js'
 import { mainRequests } from '../harness/stage.js'
 import { trustProject } from '../harness/trust.js'
@@ -30,7 +30,7 @@ const run = async (it: JobStage, ...args: string[]) => {
   return { code, stderr, job: JSON.parse(stdout.trim().split('\n').at(-1) || '{}') }
 }
 
-const last = (it: JobStage): string => textsOf(mainRequests(it.model).at(-1)!).join('\n')
+const last = (it: JobStage): string => visibleTexts(mainRequests(it.model).at(-1)!).join('\n')
 
 test.each(['cli', 'sdk'])(
   'through %s the next job of a persistent agent continues its session and counts only its own cost',

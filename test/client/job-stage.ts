@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { JobView } from '../../src/contract/api/jobs.js'
-import { type LogEntry, textsOf } from '../../src/model/log.js'
+import { type LogEntry, visibleTexts } from '../../src/model/log.js'
 import { type Model, startModel } from '../../src/model/model.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { type Home, makeHome } from '../harness/home.js'
@@ -96,7 +96,7 @@ export async function jobStage(script: ScriptInput, env: Record<string, string> 
       const seen = new Map<string, LogEntry>()
       for (const entry of mainRequests(model))
         if (entry.session_id && !seen.has(entry.session_id)) seen.set(entry.session_id, entry)
-      return [...seen].map(([sessionId, entry]) => ({ sessionId, text: textsOf(entry).join('\n') }))
+      return [...seen].map(([sessionId, entry]) => ({ sessionId, text: visibleTexts(entry).join('\n') }))
     },
   }
   return it

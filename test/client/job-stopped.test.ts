@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { copies } from '../../src/model/log.js'
+import { countOccurrences } from '../../src/model/log.js'
 import { mainRequests } from '../harness/stage.js'
 import { until } from '../harness/wait.js'
 import { climb, type JobStage, jobStage, upTo } from './job-stage.js'
@@ -125,7 +125,9 @@ test('a failed check sends its output to the agent, and the job is done when the
     ['ls proof', 2, true],
     ['true', 2, true],
   ])
-  expect(mainRequests(it.model).filter((entry) => copies(entry, 'No such file') > 0).length).toBeGreaterThan(0)
+  expect(mainRequests(it.model).filter((entry) => countOccurrences(entry, 'No such file') > 0).length).toBeGreaterThan(
+    0,
+  )
   expect(job.sessions).toHaveLength(1)
 })
 

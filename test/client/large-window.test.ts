@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { copies } from '../../src/model/log.js'
+import { countOccurrences } from '../../src/model/log.js'
 import { countWarnings, mainRequests, type Stage, stage } from '../harness/stage.js'
 import { startTui } from '../harness/tui.js'
 
@@ -37,6 +37,6 @@ test('in a 1M window the agent is warned at 150k and 225k tokens and offered a h
   expect(offers[0]!.user_text).toContain('full-window')
   expect(offers[0]!.status).toBe('delivered')
   expect(await it.events('handoff_requested')).toEqual([])
-  expect(mainRequests(it.model).some((entry) => copies(entry, 'handoff brief') > 0)).toBe(false)
+  expect(mainRequests(it.model).some((entry) => countOccurrences(entry, 'handoff brief') > 0)).toBe(false)
   expect(await it.session()).toMatchObject({ level: 'handoff', handoff_tokens: 300_000, handoffs: 0 })
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { CompactionMode } from '../../src/contract/reading.js'
-import { copies } from '../../src/model/log.js'
-import { CONSEQUENCES } from '../../src/policy/texts.js'
+import { countOccurrences } from '../../src/model/log.js'
+import { COMPACTION_TEXTS } from '../../src/policy/texts.js'
 import { type PrintOptions, runPrint } from '../harness/run-print.js'
 import { mainRequests, stage, words } from '../harness/stage.js'
 
@@ -78,8 +78,8 @@ test.each(WITH_AND_WITHOUT)(
     expect(session.compaction_percent).toBeCloseTo((session.used_tokens! / point) * 100, 0)
     const last = mainRequests(it.model).at(-1)!
     expect(words(last, /Context level "notice"/g)).toHaveLength(1)
-    expect(copies(last, CONSEQUENCES[mode])).toBe(1)
-    expect(copies(last, 'the refusal point')).toBe(mode === 'off' ? 1 : 0)
+    expect(countOccurrences(last, COMPACTION_TEXTS[mode])).toBe(1)
+    expect(countOccurrences(last, 'the refusal point')).toBe(mode === 'off' ? 1 : 0)
     const told = `(${session.exact ? '' : 'about '}${String(point).replace(/(\d)(\d{3})$/, '$1,$2')})`
     expect(words(last, /\((about )?\d+,\d{3}\)/g)).toEqual([told])
   },

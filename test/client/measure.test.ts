@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Event } from '../../src/contract/records/event.js'
-import { copies } from '../../src/model/log.js'
+import { countOccurrences } from '../../src/model/log.js'
 import { runPrint } from '../harness/run-print.js'
 import { countWarnings, mainRequests, PAIRS, type Stage, stage } from '../harness/stage.js'
 
@@ -106,7 +106,7 @@ test('a subagent has its own figures, does not change its parent’s and gets no
   expect((await it.events('level_crossed')).map((event) => event.data.level)).toEqual(['notice'])
   expect(countWarnings(it.model, 'notice').at(-1)).toBe(1)
   const inside = it.model.log().filter((entry) => entry.kind === 'subagent')
-  expect(inside.map((entry) => copies(entry, '[baton]'))).toEqual([0, 0, 0, 0, 0])
+  expect(inside.map((entry) => countOccurrences(entry, '[baton]'))).toEqual([0, 0, 0, 0, 0])
 })
 
 test('failed requests and their transcript lines never produce a reading of 0', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { copies } from '../../src/model/log.js'
+import { countOccurrences } from '../../src/model/log.js'
 import { mainRequests, stage } from '../harness/stage.js'
 import { startTui } from '../harness/tui.js'
 import { until } from '../harness/wait.js'
@@ -50,11 +50,11 @@ test('a message that is sent during a handoff is read by the fresh session after
   const fresh = tui.sessionId()!
   expect(fresh).not.toBe(old)
   const counts = (session: string) =>
-    mainRequests(it.model, session).map((entry) => copies(entry, 'the list has a third item'))
+    mainRequests(it.model, session).map((entry) => countOccurrences(entry, 'the list has a third item'))
   expect(Math.max(...counts(old))).toBe(0)
   expect(counts(fresh)).toEqual([0, 0, 1])
   const first = mainRequests(it.model, fresh)[0]!
-  expect(copies(first, 'because the shop opens on Monday')).toBeGreaterThan(0)
+  expect(countOccurrences(first, 'because the shop opens on Monday')).toBeGreaterThan(0)
   await until('it is delivered', async () =>
     (await it.messages()).some((m) => m.category === 'message' && m.status === 'delivered' && m.sent_to === fresh),
   )

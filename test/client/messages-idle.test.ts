@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { copies } from '../../src/model/log.js'
+import { countOccurrences } from '../../src/model/log.js'
 import { mainRequests, type Stage, stage } from '../harness/stage.js'
 import { startTui, type Tui } from '../harness/tui.js'
 import { until } from '../harness/wait.js'
@@ -9,7 +9,8 @@ import { until } from '../harness/wait.js'
 const MODEL = 'claude-opus-4-6'
 const sent = async (it: Stage, ...args: string[]) => it.json<{ message_id: string; status: string }>('send', ...args)
 const statusOf = async (it: Stage, id: string) => (await it.messages()).find((m) => m.message_id === id)!
-const requestsWith = (it: Stage, text: string) => mainRequests(it.model).filter((entry) => copies(entry, text) > 0)
+const requestsWith = (it: Stage, text: string) =>
+  mainRequests(it.model).filter((entry) => countOccurrences(entry, text) > 0)
 
 /** Waits until a turn that began after `since` has ended and Baton has recorded it. */
 async function knownIdle(it: Stage, tui: Tui, since: number): Promise<void> {
@@ -35,7 +36,7 @@ test('an idle session is woken by a message, once', async () => {
   await tui.waitTurnEnd(since)
   await until('it is delivered', async () => (await statusOf(it, message_id)).status === 'delivered')
   expect(mainRequests(it.model)).toHaveLength(asked + 1)
-  expect(copies(mainRequests(it.model).at(-1)!, 'please look at the logs')).toBe(1)
+  expect(countOccurrences(mainRequests(it.model).at(-1)!, 'please look at the logs')).toBe(1)
   expect(await statusOf(it, message_id)).toMatchObject({ via: 'order', repeated: false, sender: 'lena' })
 })
 
@@ -59,7 +60,7 @@ test('a busy session reads each message at the moment its mode names', async () 
   await sent(it, 'api', 'soon please', '--mode', 'important')
   writeFileSync(path.join(it.home.project, 'go'), '')
   await tui.waitFor(/All done/)
-  const counts = (text: string) => mainRequests(it.model).map((entry) => copies(entry, text))
+  const counts = (text: string) => mainRequests(it.model).map((entry) => countOccurrences(entry, text))
   expect(counts('soon please')).toEqual([0, 1, 1, 1])
   expect(counts('at the end please')).toEqual([0, 0, 0, 1])
   await tui.waitIdle()
@@ -76,7 +77,7 @@ test('a message that is too long for the client is read from a file', async () =
   await sent(it, 'api', `begins here ${'x'.repeat(20_000)} ends here`)
   await until('the model is asked', () => requestsWith(it, 'begins here').length > 0)
   const { text_file } = (await it.messages())[0]!
-  expect(copies(mainRequests(it.model).at(-1)!, text_file!)).toBe(1)
+  expect(countOccurrences(mainRequests(it.model).at(-1)!, text_file!)).toBe(1)
   expect(readFileSync(text_file!, 'utf8')).toMatch(/ends here$/)
   expect(statSync(text_file!).mode & 0o777).toBe(0o600)
 })
@@ -98,7 +99,7 @@ test('without the plugin module an idle session gets a message by keys, and a dr
   await until('the model is asked', () => requestsWith(it, 'first words').length > 0)
   await until('it is delivered', async () => (await statusOf(it, first.message_id)).status === 'delivered')
   expect(await statusOf(it, first.message_id)).toMatchObject({ via: 'keys', repeated: false })
-  expect(copies(mainRequests(it.model).at(-1)!, 'first words')).toBe(1)
+  expect(countOccurrences(mainRequests(it.model).at(-1)!, 'first words')).toBe(1)
 
   await knownIdle(it, tui, since)
   await tui.type('my own draft')
@@ -107,5 +108,5 @@ test('without the plugin module an idle session gets a message by keys, and a dr
   expect(second.status).toBe('queued')
   await tui.key('Enter')
   await until('the model is asked', () => requestsWith(it, 'my own draft').length > 0)
-  expect(copies(requestsWith(it, 'my own draft')[0]!, 'second words')).toBe(1)
+  expect(countOccurrences(requestsWith(it, 'my own draft')[0]!, 'second words')).toBe(1)
 })

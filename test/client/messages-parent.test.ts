@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { copies } from '../../src/model/log.js'
+import { countOccurrences } from '../../src/model/log.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { runPrint } from '../harness/run-print.js'
 import { mainRequests, stage } from '../harness/stage.js'
@@ -46,11 +46,12 @@ test.each([
     env: { BATON_SEAT: 'child', BATON_PARENT_SEAT: 'lead' },
   })
   expect(child.code).toBe(0)
-  const requestsWith = (text: string) => mainRequests(it.model, lead).filter((entry) => copies(entry, text) > 0)
+  const requestsWith = (text: string) =>
+    mainRequests(it.model, lead).filter((entry) => countOccurrences(entry, text) > 0)
   await until('the parent is asked', () => requestsWith('was compacted and is still running').length > 0)
-  expect(copies(requestsWith('was compacted and is still running').at(-1)!, 'was compacted and is still running')).toBe(
-    1,
-  )
+  expect(
+    countOccurrences(requestsWith('was compacted and is still running').at(-1)!, 'was compacted and is still running'),
+  ).toBe(1)
   await until('it is delivered', async () =>
     (await it.messages()).some((m) => m.session_id === null && m.category === 'compaction' && m.status === 'delivered'),
   )

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { copies } from '../../src/model/log.js'
+import { countOccurrences } from '../../src/model/log.js'
 import { alive } from '../harness/processes.js'
 import { runPrint } from '../harness/run-print.js'
 import { mainRequests, type Stage, stage } from '../harness/stage.js'
@@ -13,7 +13,8 @@ const sent = async (it: Stage, ...args: string[]) => it.json<{ message_id: strin
 const statusOf = async (it: Stage, id: string) => (await it.messages()).find((m) => m.message_id === id)!
 const delivered = (it: Stage, id: string) =>
   until('it is delivered', async () => (await statusOf(it, id)).status === 'delivered' && statusOf(it, id))
-const requestsWith = (it: Stage, text: string) => mainRequests(it.model).filter((entry) => copies(entry, text) > 0)
+const requestsWith = (it: Stage, text: string) =>
+  mainRequests(it.model).filter((entry) => countOccurrences(entry, text) > 0)
 const sessionIn = (it: Stage, text: string) => requestsWith(it, text)[0]!.session_id
 
 /** Returns the process ids of the sleeping waiters. */
@@ -53,7 +54,7 @@ test('a message wakes an idle session with a waiter once, and after /clear only 
   expect(await delivered(it, one.message_id)).toMatchObject({ via: 'waiter', repeated: false, sender: 'lena' })
   await idle(it, tui, sentOne)
   expect(mainRequests(it.model)).toHaveLength(asked + 1)
-  expect(copies(mainRequests(it.model).at(-1)!, 'Message from lena: please look at the logs')).toBe(1)
+  expect(countOccurrences(mainRequests(it.model).at(-1)!, 'Message from lena: please look at the logs')).toBe(1)
   expect(await tui.screen()).toMatch(/❯\s+my draft/)
   expect(await tui.screen()).toMatch(/Baton has something for this session/)
   await tui.key('C-u')
@@ -83,10 +84,11 @@ test('two messages at once are read once each, in their order', async () => {
   for (const { message_id } of [one, two]) expect(await delivered(it, message_id)).toMatchObject({ repeated: false })
   // The second message may start its own turn after the first.
   await until('a request holds both', () =>
-    requestsWith(it, 'first words').some((one) => copies(one, 'second words') > 0),
+    requestsWith(it, 'first words').some((one) => countOccurrences(one, 'second words') > 0),
   )
   await idle(it, tui, since)
-  for (const words of ['first words', 'second words']) expect(copies(mainRequests(it.model).at(-1)!, words)).toBe(1)
+  for (const words of ['first words', 'second words'])
+    expect(countOccurrences(mainRequests(it.model).at(-1)!, words)).toBe(1)
 })
 
 test('a killed waiter’s message arrives with the next prompt, and the next turn has a new waiter', async () => {

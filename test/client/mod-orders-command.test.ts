@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { readTypedHandoffRequest } from '../../src/agents/claude-code/orders.js'
-import { textsOf } from '../../src/model/log.js'
+import { visibleTexts } from '../../src/model/log.js'
 import { startTui } from '../harness/tui.js'
 import { until } from '../harness/wait.js'
 import { orderStage, REQUEST } from './mod-orders-stage.js'
@@ -20,7 +20,7 @@ test('/handoff writes a request file, answers in one line and asks the agent for
   await tui.waitFor(/fresh session (?:continues|will continue)/)
   await tui.waitFor(/Here is the brief\./)
   const [asked] = it.requestsWith(REQUEST)
-  expect(textsOf(asked!)).toContain(`${REQUEST}\n\nThe user adds: mind the flaky test`)
+  expect(visibleTexts(asked!)).toContain(`${REQUEST}\n\nThe user adds: mind the flaky test`)
   expect(it.clears()).toBe(0)
 })
 

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import { PLUGIN_NAME, pluginModuleFiles } from '../../src/agents/claude-code/mod/mod.js'
 import { readOrderAnswer, writeOrder } from '../../src/agents/claude-code/orders.js'
 import type { Order, OrderAnswer } from '../../src/contract/records/handoff.js'
-import { type LogEntry, textsOf } from '../../src/model/log.js'
+import { type LogEntry, visibleTexts } from '../../src/model/log.js'
 import { type Model, startModel } from '../../src/model/model.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { type Home, makeHome } from '../harness/home.js'
@@ -75,7 +75,7 @@ export async function orderStage(
     },
     answer: (order) => readOrderAnswer(liveDir, order.session, order.orderId),
     requestsWith: (text) =>
-      model.log().filter((entry) => entry.kind === 'main' && textsOf(entry).some((one) => one.includes(text))),
+      model.log().filter((entry) => entry.kind === 'main' && visibleTexts(entry).some((one) => one.includes(text))),
     clears: () =>
       tape.recorded().filter(({ event, body }) => event === 'SessionStart' && body.source === 'clear').length,
   }

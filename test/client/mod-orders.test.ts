@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { withdrawOrder } from '../../src/agents/claude-code/orders.js'
-import { textsOf } from '../../src/model/log.js'
+import { visibleTexts } from '../../src/model/log.js'
 import { runPrint } from '../harness/run-print.js'
 import { startTui, type Tui } from '../harness/tui.js'
 import { until } from '../harness/wait.js'
@@ -62,8 +62,8 @@ test('an order clears an idle session, and the fresh one continues with the prom
   expect(request.session_id).toBe(tui.sessionId())
   expect(request.session_id).not.toBe(session)
   // The model gets the unmodified prompt and nothing of the old session.
-  expect(textsOf(request)).toContain(PROMPT)
-  expect(textsOf(request)).not.toContain('go')
+  expect(visibleTexts(request)).toContain(PROMPT)
+  expect(visibleTexts(request)).not.toContain('go')
 })
 
 test('an order that is given during a turn waits for its end', async () => {

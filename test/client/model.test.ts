@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { copies, type LogEntry } from '../../src/model/log.js'
+import { countOccurrences, type LogEntry } from '../../src/model/log.js'
 import { type Model, startModel } from '../../src/model/model.js'
 import { parseScript } from '../../src/model/parse-script.js'
 import type { ScriptInput } from '../../src/model/script.js'
@@ -49,8 +49,8 @@ test('the client runs the scripted model’s parallel tools and keeps its thinki
   const run = await runPrint(home, { prompt: 'go', model: 'claude-opus-4-6' })
   expect(run.result?.result).toBe('Done.')
   const [, second] = model.log()
-  expect([copies(second!, '41x'), copies(second!, '42x')]).toEqual([1, 1])
-  expect(copies(second!, '# A project')).toBe(1)
+  expect([countOccurrences(second!, '41x'), countOccurrences(second!, '42x')]).toEqual([1, 1])
+  expect(countOccurrences(second!, '# A project')).toBe(1)
   expect(usedInTranscript(home.transcript(run.sessionId!))).toEqual([60_008, 61_008])
 })
 
@@ -73,7 +73,7 @@ test('a scripted subagent has its own answers and figures and consumes no step o
   const sub = model.log().filter((e) => e.kind === 'subagent')
   expect(figures(sub)).toEqual([111_008, 112_008])
   expect(new Set(sub.map((e) => e.agent_id)).size).toBe(1)
-  expect(copies(main(model).at(-1)!, 'There is one.')).toBe(1)
+  expect(countOccurrences(main(model).at(-1)!, 'There is one.')).toBe(1)
 })
 
 test('the client compacts each time a proactive model crosses its point, then gets the next steps', async () => {
@@ -96,7 +96,7 @@ test('the client compacts each time a proactive model crosses its point, then ge
   ])
   expect(figures(main(model)).slice(0, 5)).toEqual([140_008, 155_008, 170_008, 150_008, 170_008])
   expect(main(model).map((e) => `${e.cycle}.${e.step}`)).toEqual(['0.0', '0.1', '0.2', '1.0', '1.1', '2.0'])
-  expect(copies(main(model)[3]!, 'The user wants it all.')).toBe(1)
+  expect(countOccurrences(main(model)[3]!, 'The user wants it all.')).toBe(1)
 })
 
 test('the client compacts after a reactive model refused a request, and the figures climb again', async () => {
@@ -151,7 +151,7 @@ test('scripted steps continue over turns and a manual compaction, and restart af
     'Fourth turn.',
     'First turn.',
   ])
-  expect(copies(model.log().find((e) => e.kind === 'compaction')!, 'keep the names')).toBe(1)
+  expect(countOccurrences(model.log().find((e) => e.kind === 'compaction')!, 'keep the names')).toBe(1)
 })
 
 test('a compaction before a prompt keeps the last answer, which counts for the old cycle', async () => {
@@ -219,7 +219,8 @@ test('simultaneous subagents, in the background too, each get their own answers'
   const run = await running.done
   expect(run.result?.result).toBe('Done.')
   const last = main(model).at(-1)!
-  for (const text of ['Alpha is 1.', 'Beta is 2.', 'Gamma is 3.']) expect(copies(last, text)).toBeGreaterThan(0)
+  for (const text of ['Alpha is 1.', 'Beta is 2.', 'Gamma is 3.'])
+    expect(countOccurrences(last, text)).toBeGreaterThan(0)
   const sub = model.log().filter((e) => e.kind === 'subagent')
   expect(new Set(sub.map((e) => e.agent_id)).size).toBe(3)
   expect(figures(sub).sort()).toEqual([11_008, 11_008, 11_008, 12_008, 12_008, 12_008, 13_008, 13_008])

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { copies } from '../../src/model/log.js'
+import { countOccurrences } from '../../src/model/log.js'
 import { runPrint, startPrint } from '../harness/run-print.js'
 import { countWarnings, levelMark, mainRequests, stage } from '../harness/stage.js'
 import { until } from '../harness/wait.js'
@@ -80,8 +80,8 @@ test.each(KILLED)(
     it.home.settings({ hooks: mine.hooks })
     await runPrint(it.home, { prompt: 'on', model: MODEL, args: ['--resume', session] })
     const after = mainRequests(it.model).slice(3)
-    expect(after.map((entry) => copies(entry, levelMark('notice')))).toEqual([1, 1, 1])
-    expect(copies(after[0]!, '(repeated: the client stopped')).toBe(held ? 0 : 1)
+    expect(after.map((entry) => countOccurrences(entry, levelMark('notice')))).toEqual([1, 1, 1])
+    expect(countOccurrences(after[0]!, '(repeated: the client stopped')).toBe(held ? 0 : 1)
     expect(await it.messages()).toMatchObject([{ status: 'delivered', repeated: !held }])
     expect(await it.events('level_crossed')).toHaveLength(1)
   },

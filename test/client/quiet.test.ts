@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { copies } from '../../src/model/log.js'
+import { countOccurrences } from '../../src/model/log.js'
 import { runPrint } from '../harness/run-print.js'
 import { LEVELS, stage } from '../harness/stage.js'
 
@@ -23,7 +23,7 @@ test('twenty tool calls without a reading raise one alarm', async () => {
   expect(alarms).toMatchObject([{ data: { tool_calls: 21 } }])
   const shown = run.messages.filter((m) => m.subtype === 'informational' && /\b21 tool calls\b/.test(String(m.content)))
   expect(shown).toHaveLength(1)
-  expect(it.model.log().every((entry) => copies(entry, '[baton]') === 0)).toBe(true)
+  expect(it.model.log().every((entry) => countOccurrences(entry, '[baton]') === 0)).toBe(true)
 })
 
 test('a session of a job is measured and gets no warnings', async () => {
@@ -43,5 +43,5 @@ test('a session of a job is measured and gets no warnings', async () => {
     LEVELS.map((l) => [l, 'job_1']),
   )
   expect(await it.messages()).toEqual([])
-  expect(it.model.log().every((entry) => copies(entry, '[baton]') === 0)).toBe(true)
+  expect(it.model.log().every((entry) => countOccurrences(entry, '[baton]') === 0)).toBe(true)
 })

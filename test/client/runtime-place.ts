@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import type { Runtime } from '../../src/contract/runtime.js'
 import type { Plan, PlanStep, RuntimePlace } from '../../src/jobs/runtimes/runtime.cases.js'
-import { textsOf } from '../../src/model/log.js'
+import { visibleTexts } from '../../src/model/log.js'
 import { type Model, startModel } from '../../src/model/model.js'
 import type { StepInput } from '../../src/model/script.js'
 import { type Home, makeHome } from '../harness/home.js'
@@ -30,7 +30,7 @@ export async function realPlace(plan: Plan, open: (home: Home, plan: Plan) => Pr
     runtime: await open(home, plan),
     cwd: home.project,
     env: home.env,
-    requests: () => mainRequests(model).map((entry) => textsOf(entry).join('\n')),
+    requests: () => mainRequests(model).map((entry) => visibleTexts(entry).join('\n')),
     home,
     model,
   }

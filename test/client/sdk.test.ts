@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { copies } from '../../src/model/log.js'
+import { countOccurrences } from '../../src/model/log.js'
 import { runSdk } from '../harness/run-sdk.js'
 import { countWarnings, mainRequests, PAIRS, stage } from '../harness/stage.js'
 
@@ -34,5 +34,5 @@ test('nothing of Baton runs in an SDK program that loads no settings', async () 
   const run = await runSdk(it.home, { prompt: 'go', options: { model: 'claude-opus-4-6', settingSources: [] } })
   expect([run.error, run.result?.result]).toEqual([null, 'Done.'])
   expect(await it.sessions()).toEqual([])
-  expect(mainRequests(it.model).map((entry) => copies(entry, '[baton]'))).toEqual([0, 0, 0, 0, 0])
+  expect(mainRequests(it.model).map((entry) => countOccurrences(entry, '[baton]'))).toEqual([0, 0, 0, 0, 0])
 })

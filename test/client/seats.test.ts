@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { copies } from '../../src/model/log.js'
+import { countOccurrences } from '../../src/model/log.js'
 import { pretend } from '../harness/hooks.js'
 import { runPrint } from '../harness/run-print.js'
 import { mainRequests, type Stage, stage } from '../harness/stage.js'
@@ -104,7 +104,9 @@ test('a parent is informed of its child’s compaction with its next prompt', as
   expect(worker.parent_seat_id).toBe(lead.seat_id)
   expect(lead).toMatchObject({ session_id: parent.sessionId, parent_seat_id: null, compactions: 0, level: null })
   const [request] = mainRequests(it.model, parent.sessionId!)
-  expect(copies(request!, `[baton] Session ${child.sessionId} (seat worker)`)).toBe(1)
-  expect(copies(request!, 'was compacted and is still running')).toBe(1)
-  expect(mainRequests(it.model, child.sessionId!).every((entry) => copies(entry, 'is still running') === 0)).toBe(true)
+  expect(countOccurrences(request!, `[baton] Session ${child.sessionId} (seat worker)`)).toBe(1)
+  expect(countOccurrences(request!, 'was compacted and is still running')).toBe(1)
+  expect(
+    mainRequests(it.model, child.sessionId!).every((entry) => countOccurrences(entry, 'is still running') === 0),
+  ).toBe(true)
 })

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { copies } from '../../src/model/log.js'
+import { countOccurrences } from '../../src/model/log.js'
 import { countWarnings, levelMark, mainRequests, type Stage, stage } from '../harness/stage.js'
 import { startTui, type Tui } from '../harness/tui.js'
 import { until } from '../harness/wait.js'
@@ -138,7 +138,7 @@ test('with BATON_DISABLE=1 only the user’s own status line runs', async () => 
   await tui.submit('go')
   await tui.waitIdle()
   expect(await tui.waitFor(/FORMER/)).not.toMatch(/ctx|compaction|baton\]/)
-  expect(mainRequests(it.model).every((entry) => copies(entry, '[baton]') === 0)).toBe(true)
+  expect(mainRequests(it.model).every((entry) => countOccurrences(entry, '[baton]') === 0)).toBe(true)
   await tui.exit()
   expect(existsSync(path.join(it.home.batonHome, 'baton.db'))).toBe(false)
   expect(it.strays()).toEqual([])
@@ -174,7 +174,7 @@ test('a change of the model moves the levels and re-arms those above the current
   const second = await turn(it, tui, 'on')
   expect(second.notice.slice(-2)).toEqual([2, 2])
   const last = mainRequests(it.model).at(-1)!
-  expect(copies(last, levelMark('notice'))).toBe(2)
-  expect(copies(last, '(967,000)')).toBe(1)
+  expect(countOccurrences(last, levelMark('notice'))).toBe(2)
+  expect(countOccurrences(last, '(967,000)')).toBe(1)
   expect(await it.show(tui.sessionId()!)).toMatchObject({ level: 'notice', exact: true, cycle: 1 })
 })

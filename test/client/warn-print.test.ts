@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { copies } from '../../src/model/log.js'
+import { countOccurrences } from '../../src/model/log.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { type PrintRun, runPrint } from '../harness/run-print.js'
 import { countWarnings, LEVELS, mainRequests, type Stage, stage, VARIANTS } from '../harness/stage.js'
@@ -58,7 +58,7 @@ test('a jump over three levels gives one message with the current figure', async
   const it = await stage(climb(50_008, 150_008, 151_008, 152_008, 153_008), { mod: false, server: true })
   const run = await runPrint(it.home, { prompt: 'go', model: MODEL })
   expectOnce(it, 'handoff', 1)
-  for (const entry of mainRequests(it.model)) expect(copies(entry, 'Context level')).toBeLessThanOrEqual(1)
+  for (const entry of mainRequests(it.model)) expect(countOccurrences(entry, 'Context level')).toBeLessThanOrEqual(1)
   expect(shown(run)).toHaveLength(1)
   expect((await it.events('level_crossed')).map((event) => event.data.level)).toEqual(['notice', 'warning', 'handoff'])
   const warnings = await it.events('context_warning')

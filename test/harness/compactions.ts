@@ -2,7 +2,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'vitest'
 import type { Event } from '../../src/contract/records/event.js'
-import { copies } from '../../src/model/log.js'
+import { countOccurrences } from '../../src/model/log.js'
 import type { Home } from './home.js'
 import { startPrint } from './run-print.js'
 import { mainRequests, type Stage } from './stage.js'
@@ -73,7 +73,7 @@ export function boundaries(
 export function counts(it: Stage, words: string, cycle = 1): number[] {
   return mainRequests(it.model)
     .filter((entry) => entry.cycle === cycle)
-    .map((entry) => copies(entry, words))
+    .map((entry) => countOccurrences(entry, words))
 }
 
 export function order(events: Event[], ...types: string[]): string[] {

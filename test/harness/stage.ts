@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 import type { Session } from '../../src/contract/api/session-view.js'
 import type { Event, EventType } from '../../src/contract/records/event.js'
 import type { Message } from '../../src/contract/records/message.js'
-import { copies, type LogEntry, textsOf } from '../../src/model/log.js'
+import { countOccurrences, type LogEntry, visibleTexts } from '../../src/model/log.js'
 import { type Model, startModel } from '../../src/model/model.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { type Home, type HomeOptions, makeHome } from './home.js'
@@ -201,7 +201,7 @@ export const levelMark = (level: string): string => `Context level "${level}"`
 
 /** Counts how often each main request contains the warning of a level. */
 export function countWarnings(model: Model, level: string, sessionId?: string): number[] {
-  return mainRequests(model, sessionId).map((entry) => copies(entry, levelMark(level)))
+  return mainRequests(model, sessionId).map((entry) => countOccurrences(entry, levelMark(level)))
 }
 
 /** The four combinations of with or without the plugin module and with or without a server. */
@@ -219,5 +219,5 @@ export const LEVELS = ['notice', 'warning', 'handoff', 'critical'] as const
 
 /** Returns every match of the pattern in the text that one request sent to the model. */
 export function words(entry: LogEntry, pattern: RegExp): string[] {
-  return textsOf(entry).flatMap((text) => text.match(pattern) ?? [])
+  return visibleTexts(entry).flatMap((text) => text.match(pattern) ?? [])
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type ApiRequest, blocksOf, callerOf, openRequest, textsIn } from '../../src/model/request.js'
-import { delay, sendJson, sendMessage } from '../../src/model/send.js'
+import { type ApiRequest, blocksOf, openRequest, senderOf, textsIn } from '../../src/model/request.js'
+import { sendJson, sendMessage, waitUnlessGone } from '../../src/model/send.js'
 
 const STEP = /(?:grep -qx (\d+) steps \|\| )?echo (\d+) >> steps/
 /** Matches a call that Baton lists in a prompt (with the call's id) or a brief (with a count). */
@@ -86,7 +86,7 @@ export async function startStepModel(options: StepModelOptions): Promise<StepMod
       return sendJson(response, 404, { type: 'error', error: { type: 'not_found_error', message: 'not here' } })
     if (request.url?.includes('count_tokens'))
       return sendJson(response, 200, { input_tokens: Math.ceil(body.length / 4) })
-    const caller = callerOf(asked, request.headers)
+    const caller = senderOf(asked, request.headers)
     const told = caller.kind === 'main' ? statedSteps(asked) : null
     const given: Given = told === null ? { text: 'Steps.' } : nextAnswer(told, options)
     const entry: StepModelEntry = {
@@ -101,7 +101,7 @@ export async function startStepModel(options: StepModelOptions): Promise<StepMod
     }
     log.push(entry)
     if (given.brief) await options.briefGate?.()
-    if (!(await delay(response, given.brief ? briefMs : delayMs))) return
+    if (!(await waitUnlessGone(response, given.brief ? briefMs : delayMs))) return
     const serial = randomUUID().replaceAll('-', '').slice(0, 20)
     const content: Record<string, unknown>[] = given.text ? [{ type: 'text', text: given.text }] : []
     if (given.command) {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { type TestHome, tell } from '../../src/testing/cli-home.js'
+import { sendReading, type TestHome } from '../../src/testing/cli-home.js'
 import { closeBrowser, openPage } from './open-page.js'
 
 afterAll(closeBrowser)
@@ -27,7 +27,7 @@ async function keep(fixture: TestHome, id: string, text: string): Promise<string
   const path = join(fixture.project, `${id}.jsonl`)
   writeFileSync(path, text)
   fixture.fill((app) => {
-    tell(app, { session: id, project: fixture.project })
+    sendReading(app, { session: id, project: fixture.project })
     const record = app.store.session(id)!
     const title = { text: `Work of ${id.slice(0, 4)}`, by: 'request' as const }
     app.store.transaction(() => app.store.putSession({ ...record, title, transcriptPath: path }))

@@ -1,8 +1,16 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { A, B, ended, inside, THIN, WHOLE, working } from '../../src/testing/cli-handoffs.js'
-import { type TestHome, tellEvent } from '../../src/testing/cli-home.js'
+import {
+  COMPLETE_BRIEF,
+  endTurn,
+  INCOMPLETE_BRIEF,
+  SESSION_A,
+  SESSION_B,
+  sessionEnvironment,
+  startTurn,
+} from '../../src/testing/cli-handoffs.js'
+import { sendClientEvent, type TestHome } from '../../src/testing/cli-home.js'
 import { until } from '../harness/wait.js'
 import { closeBrowser, openPage } from './open-page.js'
 
@@ -27,9 +35,11 @@ const repository = (fixture: TestHome): Record<string, string> => {
 /** Gives a brief as the session's agent and ends its turn. */
 async function hands(fixture: TestHome, session: string, text: string): Promise<{ brief_id: string; status: string }> {
   const file = fixture.put(join(fixture.dir, 'brief.md'), text)
-  const ran = await fixture.run(['handoff', file, '--json', '--reason', `full ${EVIL}`], { env: inside(session) })
+  const ran = await fixture.run(['handoff', file, '--json', '--reason', `full ${EVIL}`], {
+    env: sessionEnvironment(session),
+  })
   expect(ran.stderr).toBe('')
-  ended(fixture, session)
+  endTurn(fixture, session)
   return ran.json
 }
 
@@ -42,8 +52,8 @@ test('a brief under review is edited and approved from the page, and the next on
   await page.locator('#no-briefs').waitFor()
   await it.expectSound()
 
-  working(fixture)
-  const first = await hands(fixture, A, `${THIN}\n${EVIL}\n`)
+  startTurn(fixture)
+  const first = await hands(fixture, SESSION_A, `${INCOMPLETE_BRIEF}\n${EVIL}\n`)
   await page.locator('#to-review').waitFor()
   await page.getByRole('timer').waitFor()
   await page
@@ -94,12 +104,12 @@ test('a brief under review is edited and approved from the page, and the next on
   // A fresh session begins with the brief and is handed off in turn.
   const seat = { BATON_SEAT: 'api', CLAUDE_CODE_SESSION_ATTENDED: '1' }
   fixture.fill((app) => {
-    tellEvent(app, 'SessionEnd', A, fixture.project, { reason: 'clear' }, seat)
-    tellEvent(app, 'SessionStart', B, fixture.project, { source: 'clear' }, seat)
+    sendClientEvent(app, 'SessionEnd', SESSION_A, fixture.project, { reason: 'clear' }, seat)
+    sendClientEvent(app, 'SessionStart', SESSION_B, fixture.project, { source: 'clear' }, seat)
   })
   await page.getByText(/by session/).waitFor()
-  working(fixture, B)
-  const third = await hands(fixture, B, WHOLE)
+  startTurn(fixture, SESSION_B)
+  const third = await hands(fixture, SESSION_B, COMPLETE_BRIEF)
   await page.getByRole('link', { name: 'Briefs', exact: false }).first().click()
   // The used brief leaves the list when its event reaches the page.
   const read = page.locator('[data-act=read]')

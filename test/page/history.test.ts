@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
-import { type TestHome, tell, tellEvent } from '../../src/testing/cli-home.js'
+import { sendClientEvent, sendReading, type TestHome } from '../../src/testing/cli-home.js'
 import { sideways } from './browser.js'
 import { closeBrowser, openPage } from './open-page.js'
 
@@ -19,7 +19,9 @@ interface Past {
 function record(fixture: TestHome, pasts: readonly Past[]): void {
   for (const { daysAgo, session, project, model, cost } of pasts) {
     const now = new Date(Date.now() - daysAgo * DAY)
-    fixture.fill((app) => tell(app, { session, project, model, cost, used: 100_000, durationMs: 1_000 }), { now })
+    fixture.fill((app) => sendReading(app, { session, project, model, cost, used: 100_000, durationMs: 1_000 }), {
+      now,
+    })
   }
 }
 
@@ -37,8 +39,8 @@ test('the history page sums and draws recorded costs by day, project and model',
         { daysAgo: 60, session: 'a4', project: shop, model: 'claude-opus-4-6', cost: 10 },
       ])
       fixture.fill((app) => {
-        tellEvent(app, 'PreCompact', 'a1', shop, { trigger: 'manual', custom_instructions: '' })
-        tellEvent(app, 'PostCompact', 'a1', shop, { trigger: 'manual', compact_summary: 'all of it' })
+        sendClientEvent(app, 'PreCompact', 'a1', shop, { trigger: 'manual', custom_instructions: '' })
+        sendClientEvent(app, 'PostCompact', 'a1', shop, { trigger: 'manual', compact_summary: 'all of it' })
       })
       return {}
     },
@@ -131,7 +133,7 @@ test('the history page reloads its figures when the user returns to it after new
   })
   const spends = (cost: number, durationMs: number): void =>
     fixture.fill((app) =>
-      tell(app, { session: 'a1', project: fixture.project, used: 100_000 + durationMs, cost, durationMs }),
+      sendReading(app, { session: 'a1', project: fixture.project, used: 100_000 + durationMs, cost, durationMs }),
     )
   const become = (state: string): Promise<unknown> =>
     page.evaluate(`Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => '${state}' });

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { RuntimeScript, ScriptedStep } from '../../src/jobs/runtimes/scripted-steps.js'
-import { type Started, type TestHome, tellEvent } from '../../src/testing/cli-home.js'
+import { type StartedCommand, sendClientEvent, type TestHome } from '../../src/testing/cli-home.js'
 import { until } from '../harness/wait.js'
 import { sideways } from './browser.js'
 import { closeBrowser, type Opened, openPage } from './open-page.js'
@@ -20,7 +20,7 @@ const step = (n: number, used: number): ScriptedStep => ({
 interface Stage extends Opened {
   /** Sets the script of the jobs' clients from now on. */
   play(script: RuntimeScript): void
-  run(...args: string[]): Started
+  run(...args: string[]): StartedCommand
 }
 
 async function stage(
@@ -163,7 +163,9 @@ test('the page shows a job whose process was killed, and starts a named agent by
           '  - name: docs\n    prompt: Write.\n',
       )
       fixture.fill((app) =>
-        tellEvent(app, 'SessionStart', 'aaaaaaaa-ef1f-4334-9716-3be98836406b', fixture.project, { source: 'startup' }),
+        sendClientEvent(app, 'SessionStart', 'aaaaaaaa-ef1f-4334-9716-3be98836406b', fixture.project, {
+          source: 'startup',
+        }),
       )
     },
   )

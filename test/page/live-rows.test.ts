@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { sampleBrief, sampleHandoff } from '../../src/store/samples.cases.js'
-import { tell } from '../../src/testing/cli-home.js'
+import { sendReading } from '../../src/testing/cli-home.js'
 import { aJob } from '../../src/testing/sample-job.js'
 import { closeBrowser, openPage } from './open-page.js'
 
@@ -10,7 +10,7 @@ afterAll(closeBrowser)
 test('the overview and the session’s page show the reason why a handoff waits, for as long as it waits', async () => {
   const { fixture, page, go, expectSound } = await openPage({
     prepare: (fixture) => {
-      fixture.fill((app) => tell(app, { session: 's1', project: fixture.project, used: 60_000 }))
+      fixture.fill((app) => sendReading(app, { session: 's1', project: fixture.project, used: 60_000 }))
       return {}
     },
   })
@@ -49,7 +49,7 @@ test('a session or job that is forgotten disappears from an open page, also by a
           ['s1', 'shop'],
           ['s2', 'api'],
         ] as const)
-          tell(app, { session, project: `${fixture.user}/${folder}`, used: 60_000 })
+          sendReading(app, { session, project: `${fixture.user}/${folder}`, used: 60_000 })
         const { store } = app
         const over = {
           state: 'completed',

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { tell } from '../../src/testing/cli-home.js'
+import { sendReading } from '../../src/testing/cli-home.js'
 import { closeBrowser, openPage } from './open-page.js'
 
 afterAll(closeBrowser)
@@ -21,7 +21,7 @@ test('the gauge of a session shows its project’s levels, each with the file an
     path: '/settings',
     prepare: (fixture) => {
       fixture.putTrusted(LEVELS)
-      fixture.fill((app) => tell(app, { session: 'a1', project: fixture.project, used: 90_000 }))
+      fixture.fill((app) => sendReading(app, { session: 'a1', project: fixture.project, used: 90_000 }))
       return {}
     },
   })

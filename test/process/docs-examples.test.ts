@@ -7,8 +7,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { COMMAND_NAMES, loadCommand } from '../../src/cli/commands.js'
 import { parseCall } from '../../src/cli/parse-call.js'
 import { removeFolder } from '../../src/lib/remove-folder.js'
-import { working } from '../../src/testing/cli-handoffs.js'
-import { createTestHome, tell } from '../../src/testing/cli-home.js'
+import { startTurn } from '../../src/testing/cli-handoffs.js'
+import { createTestHome, sendReading } from '../../src/testing/cli-home.js'
 import { type Block, docsPages } from '../harness/docs-pages.js'
 import { BATON, PREFIX, REPOSITORY } from '../harness/paths.js'
 
@@ -24,8 +24,8 @@ const SESSION = '5e0c9a52-ef1f-4334-9716-3be98836406b'
  */
 function preparedHome() {
   const fixture = createTestHome()
-  working(fixture, SESSION)
-  fixture.fill((app) => tell(app, { session: SESSION, project: fixture.project, used: 118_600 }))
+  startTurn(fixture, SESSION)
+  fixture.fill((app) => sendReading(app, { session: SESSION, project: fixture.project, used: 118_600 }))
   // The status line names another transcript than the hooks, so the same text is put there.
   const written = path.join(fixture.user, '.claude', `${SESSION}.jsonl`)
   fixture.put(path.join(fixture.project, '.none', `${SESSION}.jsonl`), readFileSync(written, 'utf8'))

@@ -4,22 +4,22 @@ import './styles/parts.css'
 import './styles/shell.css'
 import { Component, type ComponentType, type FormEvent, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { createRoot } from 'react-dom/client'
-import { call, problemFrom, problemText } from './api/call-api.js'
+import { callApi, problemFrom, problemText } from './api/call-api.js'
 import { keepKey, useKey } from './api/key.js'
-import { listen, useLive } from './live/use-live.js'
+import { startEventStream, useLive } from './live/use-live.js'
 import OverviewPage from './pages/overview/overview-page.js'
-import { Command } from './parts/copy-button.js'
+import { ShellCommand } from './parts/copy-button.js'
 import { KeyboardShortcuts } from './parts/keyboard.js'
 import { lazyPart, prefetchWhenIdle } from './parts/lazy-part.js'
 import { LineIcon } from './parts/line-icon.js'
 import { Link, usePath } from './parts/navigation.js'
 import { PageHead } from './parts/page-head.js'
 import { PAGE_LINKS } from './parts/page-links.js'
-import { Missing, Problem, Skeleton } from './parts/page-states.js'
+import { MissingRecord, Problem, Skeleton } from './parts/page-states.js'
 import { setTitleCount } from './parts/page-title.js'
 import { type PageName, type Route, routeOf } from './parts/route.js'
 import { applyTheme, chooseTheme, type Theme, useTheme } from './parts/theme.js'
-import { Toasts, toast } from './parts/toast.js'
+import { showToast, Toasts } from './parts/toast.js'
 
 const sessionPage = lazyPart(() => import('./pages/session/session-page.js'))
 const jobsPage = lazyPart(() => import('./pages/jobs/jobs-page.js'))
@@ -75,7 +75,7 @@ function NotFound() {
   return (
     <>
       <PageHead title="Page not found" label="Page not found" />
-      <Missing
+      <MissingRecord
         problem={{ status: 404, error: 'No page has this address.', hint: 'Check the address for a typing error.' }}
         retry={() => location.reload()}
         list={{ href: '/', name: 'Overview' }}
@@ -118,7 +118,7 @@ function Locked() {
     setBusy(true)
     try {
       await exchangeForKey({ token })
-      toast('Unlocked')
+      showToast('Unlocked')
     } catch (error) {
       setTrouble(problemText(problemFrom(error)))
       setBusy(false)
@@ -139,7 +139,7 @@ function Locked() {
           Other users of this machine can reach this address too. The page therefore shows nothing until this browser
           has a key. Run this command in a terminal to open the page with a key:
         </p>
-        <Command text="baton open" />
+        <ShellCommand text="baton open" />
         <form className="stack" onSubmit={submit}>
           <label className="field">
             <span>Or paste the server’s token</span>
@@ -173,8 +173,8 @@ function takeTicket(): string | null {
 }
 
 async function exchangeForKey(proof: { ticket: string } | { token: string }): Promise<void> {
-  const { key } = await call('enter', { body: proof })
-  if (!keepKey(key)) toast('This browser blocks storage, so a reload locks the page again.')
+  const { key } = await callApi('enter', { body: proof })
+  if (!keepKey(key)) showToast('This browser blocks storage, so a reload locks the page again.')
 }
 
 function Shell({ page, children }: { page: PageName; children: ReactNode }) {
@@ -327,9 +327,9 @@ async function start(): Promise<void> {
   const ticket = takeTicket()
   if (ticket !== null) {
     // Wait for the key: without one the page would flash the locked state first.
-    await exchangeForKey({ ticket }).catch((error) => toast(problemText(problemFrom(error))))
+    await exchangeForKey({ ticket }).catch((error) => showToast(problemText(problemFrom(error))))
   }
-  listen()
+  startEventStream()
   createRoot(document.getElementById('root')!).render(<App />)
   fetchPages()
 }

@@ -1,8 +1,8 @@
 import type { Limits } from '../../contract/reading.js'
 import type { Observation, RawSignal, Signal, TranscriptEvent } from '../../contract/signal.js'
-import { gitFolderOf, headOf } from '../../lib/git-folder.js'
-import { isAlive, ownProcess, processInfo } from '../../lib/process-info.js'
-import { cacheFor } from '../../lib/remember.js'
+import { gitFolderOf, readHead } from '../../lib/git-folder.js'
+import { isAlive, processInfo, processOfThisUser } from '../../lib/process-info.js'
+import { makeTimedCache } from '../../lib/remember.js'
 import type { Agent, KnownSession } from '../agent.js'
 import {
   blockingAnswer,
@@ -95,7 +95,7 @@ export const claudeCode: Agent = {
 }
 
 function observe(signal: Signal, raw: RawSignal, known: KnownSession): Observation {
-  const info = signal.pid === null ? null : ownProcess(signal.pid)
+  const info = signal.pid === null ? null : processOfThisUser(signal.pid)
   const process = info === null ? null : { pid: info.pid, startedAt: info.startedAt }
   const args = readClientArguments(process)
   const from = known.cursor
@@ -240,10 +240,10 @@ export function readBranch(cwd: string | null): string | null {
   return cwd === null ? null : remembered(cwd, () => findBranch(cwd))
 }
 
-const remembered = cacheFor<string | null>(1000, 1024)
+const remembered = makeTimedCache<string | null>(1000, 1024)
 
 function findBranch(cwd: string): string | null {
   const repository = gitFolderOf(cwd)
   if (!repository?.isOwn) return null
-  return /^ref: refs\/heads\/(.+)$/m.exec(headOf(repository) ?? '')?.[1] ?? null
+  return /^ref: refs\/heads\/(.+)$/m.exec(readHead(repository) ?? '')?.[1] ?? null
 }

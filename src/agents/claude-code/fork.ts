@@ -1,6 +1,6 @@
 import type { ProcessIdentity } from '../../lib/process-info.js'
-import { isAlive, ownProcess } from '../../lib/process-info.js'
-import { environmentOfProcess, programOf } from '../../lib/process-place.js'
+import { isAlive, processOfThisUser } from '../../lib/process-info.js'
+import { environmentOfProcess, executableAndArguments } from '../../lib/process-place.js'
 import type { ForkableClient, ForkSource } from '../agent.js'
 import { readClientArguments } from './command-line.js'
 import { withoutClientVariables } from './environment.js'
@@ -16,14 +16,14 @@ import { configDirFromEnvironment, readSettingsFlag } from './settings/read-sett
  * Returns a half sentence as a string when there is no such client.
  */
 export function forkableClient(hint: ProcessIdentity | null, sessionId: string): ForkableClient | string {
-  if (hint === null || !isAlive(hint) || ownProcess(hint.pid) === null) return 'its client no longer runs'
+  if (hint === null || !isAlive(hint) || processOfThisUser(hint.pid) === null) return 'its client no longer runs'
   const environment = environmentOfProcess(hint.pid)
   // With another environment, the client might send the conversation elsewhere or use another key.
   if (environment === null) return 'the environment of its client is unknown'
   const configDir = configDirFromEnvironment(environment)
   const listed = configDir === null ? null : readRegisteredClient(configDir, hint.pid)
   if (listed?.sessionId !== sessionId || listed.cwd === null) return "the client's registry does not list its process"
-  const program = programOf(hint.pid)
+  const program = executableAndArguments(hint.pid)
   if (program === null) return 'the program of its client is unknown, or was replaced after its start'
   return { program, environment, folder: listed.cwd }
 }

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { platform } from 'node:os'
 import { join } from 'node:path'
 import { lookAtNamedFile, namesInFolder, readNamedText } from '../../lib/named-file.js'
-import { isAlive, isRunning, ownProcess } from '../../lib/process-info.js'
+import { isAlive, isRunning, processOfThisUser } from '../../lib/process-info.js'
 import type { ClientRegistry } from '../agent.js'
 import { asNumber, asText, type Fields, parseObject } from './fields.js'
 import { configDirFromEnvironment, configDirOfTranscript } from './settings/read-settings.js'
@@ -72,7 +72,7 @@ export function readRegisteredClient(configDir: string, pid: number): Registered
   const path = join(configDir, 'sessions', `${pid}.json`)
   const client = readUntilComplete(
     () => readEntry(path, pid),
-    () => isBeingWritten(path) && ownProcess(pid) !== null,
+    () => isBeingWritten(path) && processOfThisUser(pid) !== null,
   )
   return client !== null && isItsProcess(client) ? client : null
 }
@@ -146,5 +146,5 @@ function placeFrom(value: string | null): RegisteredClient['tmux'] {
  */
 function isItsProcess({ pid, procStart }: RegisteredClient): boolean {
   const ticks = platform() === 'linux' && procStart !== null && /^\d+$/.test(procStart)
-  return (ticks ? isAlive({ pid, startedAt: procStart }) : isRunning(pid)) && ownProcess(pid) !== null
+  return (ticks ? isAlive({ pid, startedAt: procStart }) : isRunning(pid)) && processOfThisUser(pid) !== null
 }

@@ -2,14 +2,14 @@ import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync 
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { BatonError } from '../../lib/errors.js'
-import { type ArchiveHome, createArchiveHome, line } from '../../testing/archive-home.js'
+import { type ArchiveHome, createArchiveHome, jsonLine } from '../../testing/archive-home.js'
 import { makeArchives } from '../archive.js'
 import { makeRebuildingIndex } from './healing-index.js'
 import { openIndex, type SearchIndex } from './open-index.js'
 import { explainSearchError } from './search-archives.js'
 
 const PAGE = 4096
-const said = (text: string): string => line({ by: 'user', text })
+const said = (text: string): string => jsonLine({ by: 'user', text })
 
 /** Creates two sessions with an index of many pages, and collects the warnings of the log. */
 function createFilledArchive(): { fixture: ArchiveHome; logged: string[] } {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { type ArchiveHome, createArchiveHome, line } from '../../testing/archive-home.js'
+import { type ArchiveHome, createArchiveHome, jsonLine } from '../../testing/archive-home.js'
 import { parseQuery } from './parse-query.js'
 import { answerShapes, bestPassage } from './passages.js'
 import { queryWords } from './query-words.js'
 
-const said = (text: string): string => line({ by: 'user', text })
-const answered = (text: string): string => line({ by: 'agent', text })
+const said = (text: string): string => jsonLine({ by: 'user', text })
+const answered = (text: string): string => jsonLine({ by: 'agent', text })
 
 function createArchivesOf(...texts: string[]): ArchiveHome {
   const fixture = createArchiveHome()

@@ -1,11 +1,11 @@
 import { mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type ArchiveHome, createArchiveHome, line } from '../../testing/archive-home.js'
+import { type ArchiveHome, createArchiveHome, jsonLine } from '../../testing/archive-home.js'
 import { makeArchives } from '../archive.js'
 
-const said = (text: string): string => line({ by: 'user', text })
-const answered = (text: string): string => line({ by: 'agent', text })
+const said = (text: string): string => jsonLine({ by: 'user', text })
+const answered = (text: string): string => jsonLine({ by: 'agent', text })
 
 function createArchivesOf(...texts: string[]): ArchiveHome {
   const fixture = createArchiveHome()
@@ -22,8 +22,8 @@ describe('searching archives', () => {
     const fixture = createArchivesOf(
       said('albatross one'),
       answered('albatross two'),
-      line({ run: 'grep albatross' }),
-      line({ out: 'albatross: 4' }),
+      jsonLine({ run: 'grep albatross' }),
+      jsonLine({ out: 'albatross: 4' }),
     )
     const hits = fixture.archives.search({ query: 'albatross', limit: 9 })
     const [archive] = fixture.store.archives()
@@ -62,7 +62,7 @@ describe('searching archives', () => {
 
   test('a search finds names, paths and codes as written in programs', () => {
     const fixture = createArchivesOf(
-      line({ out: 'src/engine/signals/take-signal.ts: takeSignal(raw_signal) → exit code 137, ENOENT' }),
+      jsonLine({ out: 'src/engine/signals/take-signal.ts: takeSignal(raw_signal) → exit code 137, ENOENT' }),
     )
     for (const query of [
       'src/engine/signals/take-signal.ts',
@@ -174,7 +174,7 @@ describe('searching archives', () => {
 
   test('a search ranks rare words, user messages and adjacent words first', () => {
     const fixture = createArchivesOf(
-      line({ out: `zebra ${'filler '.repeat(200)}` }),
+      jsonLine({ out: `zebra ${'filler '.repeat(200)}` }),
       said('zebra crossing'),
       ...Array.from({ length: 30 }, (_, i) => answered(`crossing number ${i}`)),
       answered('crossing the zebra'),
@@ -229,7 +229,7 @@ describe('searching archives', () => {
 
   test('a hit shows the text around the match, and a long text is cut around it', () => {
     const fixture = createArchivesOf(
-      line({ out: `${'lorem '.repeat(3_000)}the NEEDLE in it${' ipsum'.repeat(3_000)}` }),
+      jsonLine({ out: `${'lorem '.repeat(3_000)}the NEEDLE in it${' ipsum'.repeat(3_000)}` }),
     )
     const [hit] = fixture.archives.search({ query: 'needle', limit: 1, textLength: 400 })
     expect(hit!.snippet).toMatch(/^…lorem .*the NEEDLE in it ipsum.*…$/)
@@ -240,7 +240,7 @@ describe('searching archives', () => {
 
   test('a search finds the beginning and the end of a very long result, not its middle', () => {
     const fixture = createArchivesOf(
-      line({ out: `startword ${'x '.repeat(50_000)} middleword ${'y '.repeat(50_000)} endword` }),
+      jsonLine({ out: `startword ${'x '.repeat(50_000)} middleword ${'y '.repeat(50_000)} endword` }),
     )
     expect([
       texts(fixture, 'startword').length,

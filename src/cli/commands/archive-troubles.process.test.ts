@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { processInfo } from '../../lib/process-info.js'
-import { createTestHome, type TestHome, tell } from '../../testing/cli-home.js'
+import { createTestHome, sendReading, type TestHome } from '../../testing/cli-home.js'
 
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 
@@ -20,7 +20,7 @@ function session(fixture: TestHome, text: string): string {
   const path = join(fixture.project, `${A}.jsonl`)
   writeFileSync(path, text, { flag: 'a' })
   fixture.fill((app) => {
-    if (!app.store.session(A)) tell(app, { session: A, project: fixture.project })
+    if (!app.store.session(A)) sendReading(app, { session: A, project: fixture.project })
     const record = app.store.session(A)!
     app.store.transaction(() => app.store.putSession({ ...record, transcriptPath: path }))
   })

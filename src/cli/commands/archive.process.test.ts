@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { BATON } from '../../../test/harness/paths.js'
-import { createTestHome, type TestHome, tell } from '../../testing/cli-home.js'
+import { createTestHome, sendReading, type TestHome } from '../../testing/cli-home.js'
 
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 const B = 'bbbbbbbb-ef1f-4334-9716-3be98836406b'
@@ -18,7 +18,7 @@ function session(fixture: TestHome, id: string, text: string, project = fixture.
   mkdirSync(project, { recursive: true })
   writeFileSync(path, text, { flag: 'a' })
   fixture.fill((app) => {
-    if (!app.store.session(id)) tell(app, { session: id, project })
+    if (!app.store.session(id)) sendReading(app, { session: id, project })
     const record = app.store.session(id)!
     app.store.transaction(() => app.store.putSession({ ...record, transcriptPath: path }))
   })

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createTestHome, type TestHome, tell, tellEvent } from '../../testing/cli-home.js'
+import { createTestHome, sendClientEvent, sendReading, type TestHome } from '../../testing/cli-home.js'
 
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 
@@ -59,7 +59,9 @@ test('config explain shows the levels of a session and the line that set each of
     'levels:\n  - {name: warning, at: 60%}\n  - {name: far, at: 190k, actions: [user]}\noverrides:\n' +
       '  - when: {model: "*sonnet*"}\n    levels: [{name: notice, at: 30k}]\n',
   )
-  fixture.fill((app) => tell(app, { session: A, project: fixture.project, used: 10_000, model: 'claude-sonnet-4-6' }))
+  fixture.fill((app) =>
+    sendReading(app, { session: A, project: fixture.project, used: 10_000, model: 'claude-sonnet-4-6' }),
+  )
   const { json } = await fixture.run(['config', 'explain', 'aaaa', '--json'])
   expect(json).toMatchObject({
     session_id: A,
@@ -87,7 +89,7 @@ test('config explain shows the levels of a session and the line that set each of
 
 test('with an unknown window config explain places no percentages, and says why', async () => {
   const fixture = createTestHome()
-  fixture.fill((app) => tellEvent(app, 'SessionStart', A, fixture.project, { source: 'startup' }))
+  fixture.fill((app) => sendClientEvent(app, 'SessionStart', A, fixture.project, { source: 'startup' }))
   const { json } = await fixture.run(['config', 'explain', A, '--json'])
   expect(json.levels[0]).toMatchObject({ name: 'notice', at_tokens: null, rule: '50% or 150k' })
   expect((await fixture.run(['config', 'explain', A])).stdout).toContain('not known yet')
@@ -105,9 +107,9 @@ test('without a name config explain uses the own session, or the newest open one
   )
   const C = 'cccccccc-ef1f-4334-9716-3be98836406b'
   fixture.fill((app) => {
-    tell(app, { session: A, project: fixture.project, used: 10_000 })
-    tell(app, { session: C, project: fixture.project, used: 10_000 })
-    tellEvent(app, 'SessionEnd', C, fixture.project, { reason: 'other' })
+    sendReading(app, { session: A, project: fixture.project, used: 10_000 })
+    sendReading(app, { session: C, project: fixture.project, used: 10_000 })
+    sendClientEvent(app, 'SessionEnd', C, fixture.project, { reason: 'other' })
   })
   expect((await fixture.run(['config', 'explain', '--json'])).json.session_id).toBe(A)
   expect(
@@ -118,7 +120,7 @@ test('without a name config explain uses the own session, or the newest open one
 
 test('config explain names the switch that turned Baton off', async () => {
   const fixture = createTestHome()
-  fixture.fill((app) => tell(app, { session: A, project: fixture.project, used: 10_000 }))
+  fixture.fill((app) => sendReading(app, { session: A, project: fixture.project, used: 10_000 }))
   const by = async () => (await fixture.run(['config', 'explain', A, '--json'])).json
   await fixture.run(['off', '--all'])
   expect(await by()).toMatchObject({ enabled: false, enabled_by: 'baton off --all' })

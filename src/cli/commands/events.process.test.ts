@@ -3,17 +3,17 @@ import { expect, test } from 'vitest'
 import { BATON } from '../../../test/harness/paths.js'
 import { until } from '../../../test/harness/wait.js'
 import type { Event } from '../../contract/records/event.js'
-import { createTestHome, type TestHome, tell, tellEvent } from '../../testing/cli-home.js'
+import { createTestHome, sendClientEvent, sendReading, type TestHome } from '../../testing/cli-home.js'
 
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 const B = 'bbbbbbbb-ef1f-4334-9716-3be98836406b'
 
 function happened(): TestHome {
   const fixture = createTestHome()
-  fixture.fill((app) => tell(app, { session: A, project: fixture.project, used: 90_000 }), {
+  fixture.fill((app) => sendReading(app, { session: A, project: fixture.project, used: 90_000 }), {
     now: new Date(Date.now() - 7_200_000),
   })
-  fixture.fill((app) => tell(app, { session: B, project: fixture.project, used: 10_000 }))
+  fixture.fill((app) => sendReading(app, { session: B, project: fixture.project, used: 10_000 }))
   return fixture
 }
 
@@ -103,7 +103,7 @@ test('events --follow prints new events and exits with 0 at Ctrl-C', async () =>
   const fixture = happened()
   const following = fixture.start(['events', '--follow', '--json', '--since', '1h'])
   await until('what was there', () => lines(following.stdout()).length === 3)
-  fixture.fill((app) => tellEvent(app, 'SessionEnd', B, fixture.project, { reason: 'other' }))
+  fixture.fill((app) => sendClientEvent(app, 'SessionEnd', B, fixture.project, { reason: 'other' }))
   await until('what came', () => following.stdout().includes('session_ended'))
   expect(await following.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' })
 })
@@ -114,7 +114,7 @@ test('events --follow ends when its reader closes the pipe', async () => {
   await following.firstLine()
   following.child.stdout!.destroy()
   // Writing the next event fails, because the reader has exited.
-  fixture.fill((app) => tellEvent(app, 'SessionEnd', A, fixture.project, { reason: 'other' }))
+  fixture.fill((app) => sendClientEvent(app, 'SessionEnd', A, fixture.project, { reason: 'other' }))
   expect(await following.done).toMatchObject({ code: 0, stderr: '' })
 })
 

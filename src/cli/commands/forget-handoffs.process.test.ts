@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { sampleBrief, sampleEvent, sampleHandoff, sampleMessage, sampleSubagent } from '../../store/samples.cases.js'
 import { openStore } from '../../store/sqlite/sqlite.js'
 import type { Store } from '../../store/store.js'
-import { createTestHome, tell } from '../../testing/cli-home.js'
+import { createTestHome, sendReading } from '../../testing/cli-home.js'
 import { aCompaction } from '../../testing/sample-compaction.js'
 
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
@@ -75,7 +75,7 @@ function handedOver(store: Store): void {
 
 test('forget deletes a session’s briefs with all their copies, drafts and reasons from the store', async () => {
   const fixture = createTestHome()
-  for (const session of [A, B, C]) fixture.fill((app) => tell(app, { session, project: fixture.project }))
+  for (const session of [A, B, C]) fixture.fill((app) => sendReading(app, { session, project: fixture.project }))
   fixture.fill((app) => handedOver(app.store))
   const home = fixture.env.BATON_HOME!
   const words = () =>
@@ -129,7 +129,7 @@ test('forget deletes a session’s briefs with all their copies, drafts and reas
 
 test('forget also deletes the first draft of a handoff that has no brief', async () => {
   const fixture = createTestHome()
-  fixture.fill((app) => tell(app, { session: A, project: fixture.project }))
+  fixture.fill((app) => sendReading(app, { session: A, project: fixture.project }))
   fixture.fill(({ store }) =>
     store.transaction(() => store.putHandoff(sampleHandoff('h1', { sessionId: A, draft: SECRET }))),
   )

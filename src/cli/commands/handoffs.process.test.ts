@@ -15,42 +15,53 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { waitingHooksFolder } from '../../agents/claude-code/waiter.js'
 import { batonHome } from '../../lib/home.js'
-import { A, atWork, B, ended, inside, state, THIN, WHOLE, working } from '../../testing/cli-handoffs.js'
-import { createTestHome, type TestHome, tellEvent } from '../../testing/cli-home.js'
+import {
+  COMPLETE_BRIEF,
+  endTurn,
+  homeWithWorkingSession,
+  INCOMPLETE_BRIEF,
+  SESSION_A,
+  SESSION_B,
+  sessionEnvironment,
+  startTurn,
+  storedState,
+} from '../../testing/cli-handoffs.js'
+import { createTestHome, sendClientEvent, type TestHome } from '../../testing/cli-home.js'
 
 async function given(
   fixture: TestHome,
-  text = THIN,
-  session = A,
+  text = INCOMPLETE_BRIEF,
+  session = SESSION_A,
 ): Promise<{ brief_id: string; path: string; seat_id: string }> {
   const file = fixture.put(join(fixture.dir, 'given.md'), text)
-  return (await fixture.run(['handoff', file, '--json'], { env: inside(session) })).json
+  return (await fixture.run(['handoff', file, '--json'], { env: sessionEnvironment(session) })).json
 }
 
 function cleared(fixture: TestHome): void {
   const C = 'cccccccc-ef1f-4334-9716-3be98836406b'
   const env = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api' }
   fixture.fill((app) => {
-    tellEvent(app, 'SessionEnd', A, fixture.project, { reason: 'clear' }, env)
-    tellEvent(app, 'SessionStart', C, fixture.project, { source: 'clear' }, env)
+    sendClientEvent(app, 'SessionEnd', SESSION_A, fixture.project, { reason: 'clear' }, env)
+    sendClientEvent(app, 'SessionStart', C, fixture.project, { source: 'clear' }, env)
   })
 }
 
 test('handoffs list shows the newest first, replaced ones with --all, and the open handoff', async () => {
-  const fixture = atWork()
+  const fixture = homeWithWorkingSession()
   expect((await fixture.run(['handoffs', 'list'])).stdout).toMatch(/^No briefs yet\./)
   expect((await fixture.run(['handoffs', 'list', '--json'])).json).toEqual({ briefs: [], handoffs: [] })
-  working(fixture, B, { BATON_SEAT: 'web' })
+  startTurn(fixture, SESSION_B, { BATON_SEAT: 'web' })
   await given(fixture)
-  const second = await given(fixture, WHOLE)
-  const other = await given(fixture, WHOLE, B)
+  const second = await given(fixture, COMPLETE_BRIEF)
+  const other = await given(fixture, COMPLETE_BRIEF, SESSION_B)
   const ids = async (...args: string[]) =>
     (await fixture.run(['handoffs', 'list', ...args, '--json'])).json.briefs.map(
       (one: { brief_id: string }) => one.brief_id,
     )
   expect(await ids()).toEqual([other.brief_id, second.brief_id])
   expect(await ids('--all')).toHaveLength(3)
-  for (const seat of ['api', A, 'aaaa', second.seat_id]) expect(await ids('--seat', seat)).toEqual([second.brief_id])
+  for (const seat of ['api', SESSION_A, 'aaaa', second.seat_id])
+    expect(await ids('--seat', seat)).toEqual([second.brief_id])
   const { stdout } = await fixture.run(['handoffs', 'list'])
   expect(stdout).toMatch(/^BRIEF +WRITTEN +SEAT +TITLE +NO +SESSION +PROJECT +AUTHOR +COVERS +STATUS\n/)
   expect(stdout).toMatch(
@@ -64,7 +75,7 @@ test('handoffs list shows the newest first, replaced ones with --all, and the op
 })
 
 test('handoffs show prints text, front matter, check, additions and handoff, and marks a tampered file', async () => {
-  const fixture = atWork()
+  const fixture = homeWithWorkingSession()
   const { brief_id, path } = await given(fixture)
   const short = brief_id.slice(6, 12)
   const shown = (await fixture.run(['handoffs', 'show', short, '--json'])).json
@@ -72,7 +83,7 @@ test('handoffs show prints text, front matter, check, additions and handoff, and
     brief_id,
     verdict: 'genuine',
     author: 'agent',
-    front_matter: { brief_id, session_id: A, sequence: 1 },
+    front_matter: { brief_id, session_id: SESSION_A, sequence: 1 },
     text: expect.stringContaining('Run the tests of src/login.ts.'),
     added: expect.stringMatching(/^## Added by Baton[\s\S]*Never touch legacy/),
     handoff: { state: 'checked', brief_id },
@@ -100,28 +111,30 @@ test('handoffs show prints text, front matter, check, additions and handoff, and
 })
 
 test('handoffs check works for anyone against the own, named or newest session and changes nothing', async () => {
-  const fixture = atWork()
-  fixture.put(join(fixture.project, 'thin.md'), THIN)
-  fixture.put(join(fixture.project, 'whole.md'), WHOLE)
-  const before = state(fixture)
+  const fixture = homeWithWorkingSession()
+  fixture.put(join(fixture.project, 'thin.md'), INCOMPLETE_BRIEF)
+  fixture.put(join(fixture.project, 'whole.md'), COMPLETE_BRIEF)
+  const before = storedState(fixture)
   const thin = await fixture.run(['handoffs', 'check', 'thin.md', '--json'])
   expect(thin.code).toBe(0)
-  expect(thin.json).toMatchObject({ session_id: A, verdict: null, unsupported: [], passed: true })
+  expect(thin.json).toMatchObject({ session_id: SESSION_A, verdict: null, unsupported: [], passed: true })
   expect(thin.json.missing).toContainEqual({ kind: 'constraint', text: 'Never touch legacy/a.ts.' })
   expect((await fixture.run(['handoffs', 'check', 'whole.md', '--json'])).json).toMatchObject({ score: 1, missing: [] })
   expect((await fixture.run(['handoffs', 'check', 'whole.md', '--session', 'api', '--bar', '1'])).code).toBe(0)
-  const below = await fixture.run(['handoffs', 'check', 'thin.md', '--bar', '0.9'], { env: inside(A) })
+  const below = await fixture.run(['handoffs', 'check', 'thin.md', '--bar', '0.9'], {
+    env: sessionEnvironment(SESSION_A),
+  })
   expect(below.code).toBe(1)
   expect(below.stdout).toMatch(/^The text covers \d+% of what happened in session aaaaaaaa\.\n/)
   expect(below.stdout).toContain('Missing facts:\n')
   expect(below.stdout).toContain('below 0.9')
-  expect(state(fixture)).toEqual(before)
+  expect(storedState(fixture)).toEqual(before)
   expect(existsSync(join(fixture.env.BATON_HOME!, 'key'))).toBe(false)
   expect(await fixture.run(['handoffs', 'check', 'missing.md'])).toMatchObject({ code: 3 })
   expect(await fixture.run(['handoffs', 'check', 'thin.md', '--bar', '2'])).toMatchObject({ code: 2 })
   expect(await fixture.run(['handoffs', 'check', 'thin.md', '--session', 'nobody'])).toMatchObject({ code: 3 })
   const empty = createTestHome()
-  empty.put(join(empty.project, 'thin.md'), THIN)
+  empty.put(join(empty.project, 'thin.md'), INCOMPLETE_BRIEF)
   expect(await empty.run(['handoffs', 'check', 'thin.md'])).toMatchObject({
     code: 3,
     stderr: expect.stringContaining('No session was seen in'),
@@ -129,8 +142,8 @@ test('handoffs check works for anyone against the own, named or newest session a
 })
 
 test('handoffs check reports whether the front matter of a file is valid', async () => {
-  const fixture = atWork()
-  const { path } = await given(fixture, WHOLE)
+  const fixture = homeWithWorkingSession()
+  const { path } = await given(fixture, COMPLETE_BRIEF)
   const verdict = async (text: string) => {
     fixture.put(join(fixture.project, 'copy.md'), text)
     return (await fixture.run(['handoffs', 'check', 'copy.md', '--json'])).json.verdict
@@ -139,20 +152,20 @@ test('handoffs check reports whether the front matter of a file is valid', async
   expect(await verdict(kept)).toBe('genuine')
   expect(await verdict(kept.replace('Run the', 'Skip the'))).toBe('tampered')
   expect(await verdict(kept.replace(/^signature: .*\n/m, ''))).toBe('unsigned')
-  expect(await verdict(WHOLE)).toBeNull()
+  expect(await verdict(COMPLETE_BRIEF)).toBeNull()
   fixture.put(join(fixture.project, 'copy.md'), kept.replace(/^signature: .*\n/m, ''))
   expect((await fixture.run(['handoffs', 'check', 'copy.md'])).stdout).toContain('without a signature')
 })
 
 test('handoffs request asks the agent with the reason, and refuses other agents', async () => {
-  const fixture = atWork()
-  working(fixture, B, { BATON_SEAT: 'web' })
-  const before = state(fixture)
-  expect((await fixture.run(['handoffs', 'request', 'api'], { env: inside(B) })).code).toBe(4)
+  const fixture = homeWithWorkingSession()
+  startTurn(fixture, SESSION_B, { BATON_SEAT: 'web' })
+  const before = storedState(fixture)
+  expect((await fixture.run(['handoffs', 'request', 'api'], { env: sessionEnvironment(SESSION_B) })).code).toBe(4)
   expect(await fixture.run(['handoffs', 'request', 'nobody'])).toMatchObject({ code: 3 })
-  expect(state(fixture)).toEqual(before)
+  expect(storedState(fixture)).toEqual(before)
   const ran = await fixture.run(['handoffs', 'request', 'api', '--reason', 'new model', '--json'])
-  expect(ran.json).toMatchObject({ state: 'requested', cause: 'user', session_id: A, reason: 'new model' })
+  expect(ran.json).toMatchObject({ state: 'requested', cause: 'user', session_id: SESSION_A, reason: 'new model' })
   expect(ran.json.next).toMatch(/^The agent is asked at its next tool call/)
   const { messages } = (await fixture.run(['messages', '--seat', 'api', '--json'])).json
   expect(messages.at(-1)).toMatchObject({ category: 'handoff', mode: 'urgent', status: 'queued' })
@@ -165,7 +178,7 @@ test('handoffs request asks the agent with the reason, and refuses other agents'
 })
 
 test('handoffs cancel works by brief or by seat, once, and not after the brief was used', async () => {
-  const fixture = atWork()
+  const fixture = homeWithWorkingSession()
   const { brief_id } = await given(fixture)
   expect((await fixture.run(['handoffs', 'cancel', brief_id, '--json'])).json).toMatchObject({
     handoff: { state: 'cancelled', trouble: 'the user cancelled it' },
@@ -179,7 +192,7 @@ test('handoffs cancel works by brief or by seat, once, and not after the brief w
   const { stdout } = await fixture.run(['handoffs', 'cancel', 'api'])
   expect(stdout).toBe('The handoff of seat api is cancelled. Session aaaaaaaa continues.\n')
   const first = await given(fixture)
-  const used = await given(fixture, WHOLE)
+  const used = await given(fixture, COMPLETE_BRIEF)
   expect(await fixture.run(['handoffs', 'cancel', first.brief_id])).toMatchObject({
     code: 4,
     stderr: expect.stringContaining(`was replaced by ${used.brief_id}`),
@@ -193,7 +206,7 @@ test('handoffs cancel works by brief or by seat, once, and not after the brief w
 })
 
 test('handoffs approve releases a brief under review, and refuses any other', async () => {
-  const fixture = atWork()
+  const fixture = homeWithWorkingSession()
   const { brief_id } = await given(fixture)
   expect(await fixture.run(['handoffs', 'approve', brief_id])).toMatchObject({
     code: 4,
@@ -205,31 +218,31 @@ test('handoffs approve releases a brief under review, and refuses any other', as
       store.putBrief({ ...store.brief(brief_id)!, status: 'review' })
     }),
   )
-  expect((await fixture.run(['handoffs', 'approve', brief_id], { env: inside(A) })).code).toBe(4)
+  expect((await fixture.run(['handoffs', 'approve', brief_id], { env: sessionEnvironment(SESSION_A) })).code).toBe(4)
   expect((await fixture.run(['handoffs', 'approve', brief_id, '--json'])).json).toMatchObject({
     brief_id,
     status: 'approved',
     handoff: { state: 'checked' },
   })
-  ended(fixture)
+  endTurn(fixture)
   cleared(fixture)
   expect((await fixture.run(['handoffs', 'show', brief_id, '--json'])).json.status).toBe('used')
 })
 
 test('a refused handoffs command names the whole command that helps', async () => {
-  const fixture = atWork()
+  const fixture = homeWithWorkingSession()
   expect((await fixture.run(['handoffs', 'cancel', 'zzzz'])).stderr).toContain(
     'There is no brief, seat or session "zzzz"',
   )
-  fixture.put(join(fixture.project, 'b.md'), WHOLE)
-  const { json } = await fixture.run(['handoff', 'b.md', '--session', A, '--json'])
+  fixture.put(join(fixture.project, 'b.md'), COMPLETE_BRIEF)
+  const { json } = await fixture.run(['handoff', 'b.md', '--session', SESSION_A, '--json'])
   const approved = await fixture.run(['handoffs', 'approve', json.brief_id])
   expect(approved.code).toBe(4)
   expect(approved.stderr).toMatch(/It needs no approval: .*turn/)
 })
 
 test('handoffs edit opens a copy in the editor and saves it as a new brief by the user', async () => {
-  const fixture = atWork()
+  const fixture = homeWithWorkingSession()
   const { brief_id, path } = await given(fixture)
   const before = readFileSync(path, 'utf8')
   const editor = fixture.put(
@@ -262,13 +275,17 @@ test('handoffs edit opens a copy in the editor and saves it as a new brief by th
     code: 2,
     stderr: expect.stringContaining('--file FILE'),
   })
-  expect((await fixture.run(['handoffs', 'edit', edited.json.brief_id, '--file', 'x'], { env: inside(A) })).code).toBe(
-    4,
-  )
+  expect(
+    (
+      await fixture.run(['handoffs', 'edit', edited.json.brief_id, '--file', 'x'], {
+        env: sessionEnvironment(SESSION_A),
+      })
+    ).code,
+  ).toBe(4)
   const spoiled = await fixture.run(['handoffs', 'edit', edited.json.brief_id], { env: { EDITOR: ': >', TMPDIR } })
   expect(spoiled).toMatchObject({ code: 2, stderr: expect.stringContaining('Your text is kept in ') })
   rmSync(/kept in (.*)\/.*\.md\.$/m.exec(spoiled.stderr)![1]!, { recursive: true })
-  fixture.put(join(fixture.project, 'new.md'), WHOLE)
+  fixture.put(join(fixture.project, 'new.md'), COMPLETE_BRIEF)
   const whole = await fixture.run(['handoffs', 'edit', edited.json.brief_id, '--file', 'new.md'])
   expect(whole.stdout).toMatch(/replaces brief_\w+\. It covers 100% of what happened\./)
   expect(readdirSync(TMPDIR)).toEqual([])
@@ -302,12 +319,12 @@ test('an unknown action, a missing argument or a wrong option of handoffs is rep
 test('handoffs request says that a just woken idle session is asked now', async () => {
   const fixture = createTestHome()
   const env = { BATON_SEAT: 'api', CLAUDE_PID: String(process.pid) }
-  working(fixture, A, env)
+  startTurn(fixture, SESSION_A, env)
   fixture.fill((app) => {
-    tellEvent(
+    sendClientEvent(
       app,
       'Stop',
-      A,
+      SESSION_A,
       fixture.project,
       { stop_hook_active: false },
       { CLAUDE_CODE_SESSION_ATTENDED: '1', ...env },
@@ -327,6 +344,6 @@ test('handoffs request says that a just woken idle session is asked now', async 
 })
 
 test('a mistyped seat name is reported with the nearest name', async () => {
-  const fixture = atWork()
+  const fixture = homeWithWorkingSession()
   expect((await fixture.run(['handoffs', 'list', '--seat', 'apj'])).stderr).toContain('Did you mean api?')
 })

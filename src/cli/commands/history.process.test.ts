@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createTestHome, tell } from '../../testing/cli-home.js'
+import { createTestHome, sendReading } from '../../testing/cli-home.js'
 
 test('an empty history says what to do, and impossible days and timezones are refused', async () => {
   const fixture = createTestHome()
@@ -13,7 +13,7 @@ test('an empty history says what to do, and impossible days and timezones are re
 test('history shows the spend by day, and the same as JSON', async () => {
   const fixture = createTestHome()
   fixture.fill((app) => {
-    tell(app, { session: 'aaaa-1', project: fixture.project, used: 50_000 })
+    sendReading(app, { session: 'aaaa-1', project: fixture.project, used: 50_000 })
     app.store.addSpend({
       sessionId: 'aaaa-1',
       at: new Date().toISOString(),

@@ -3,7 +3,7 @@ import { chownSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSy
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { faultGate } from '../../../test/harness/gate.js'
-import { createTestHome, tellEvent } from '../../testing/cli-home.js'
+import { createTestHome, sendClientEvent } from '../../testing/cli-home.js'
 
 const id = (n: number): string => `${String(n).repeat(8)}-ef1f-4334-9716-3be98836406b`
 
@@ -71,7 +71,7 @@ test('import skips headless runs unless they are asked for', async () => {
 test('import skips projects where archiving is off, and sessions that were forgotten', async () => {
   const fixture = withTranscripts({ 1: said('the heron'), 2: said('the stork') })
   fixture.fill((app) => {
-    tellEvent(app, 'SessionEnd', id(2), '/projects/site', { transcript_path: fixture.path(2), reason: 'other' })
+    sendClientEvent(app, 'SessionEnd', id(2), '/projects/site', { transcript_path: fixture.path(2), reason: 'other' })
   })
   expect((await fixture.run(['archive', 'forget', id(2)])).code).toBe(0)
   writeFileSync(

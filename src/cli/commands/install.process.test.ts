@@ -9,7 +9,7 @@ import { waitingHooksFolder } from '../../agents/claude-code/waiter.js'
 import { archivePaths } from '../../archive/archive-folders.js'
 import { batonHome } from '../../lib/home.js'
 import { startModel } from '../../model/model.js'
-import { createTestHome, Ran } from '../../testing/cli-home.js'
+import { createTestHome, FinishedCommand } from '../../testing/cli-home.js'
 
 const SETTINGS =
   '{\n  "theme": "dark",\n  "statusLine": { "type": "command", "command": "echo mine", "padding": 0 }\n}\n'
@@ -142,7 +142,7 @@ test('uninstall --purge without a configuration also removes the folders', async
   const { BATON_HOME: _, ...env } = fixture.env
   const run = (...args: string[]) => {
     const ran = spawnSync(process.execPath, [BATON, ...args], { cwd: fixture.project, env, encoding: 'utf8' })
-    return new Ran(ran.status, ran.stdout, ran.stderr)
+    return new FinishedCommand(ran.status, ran.stdout, ran.stderr)
   }
   run('install')
   run('status')
@@ -212,7 +212,7 @@ test('after an install the real client appears in status with its exact figures'
   home.onDispose(() => model.close())
   const baton = (...args: string[]) => {
     const ran = spawnSync(process.execPath, [BATON, ...args], { cwd: home.project, env: home.env, encoding: 'utf8' })
-    return new Ran(ran.status, ran.stdout, ran.stderr)
+    return new FinishedCommand(ran.status, ran.stdout, ran.stderr)
   }
   expect(baton('install', '--json').json.changed).toBe(true)
   const run = await runPrint(home, { prompt: 'go', model: 'claude-opus-4-6' })

@@ -5,7 +5,7 @@ import { withOpenApp } from '../../app/open-app.js'
 import { jobFolder } from '../../app/open-jobs.js'
 import { findJob, listRecentJobs } from '../../jobs/find-job.js'
 import type { ForgottenJob } from '../../jobs/forget-job.js'
-import { isOver } from '../../jobs/job.js'
+import { isJobOver } from '../../jobs/job.js'
 import { LogReader } from '../../jobs/job-log.js'
 import { jobLogPath } from '../../jobs/run-job.js'
 import { viewJob, viewJobDetail } from '../../jobs/view-job.js'
@@ -73,7 +73,7 @@ export async function showJobLogCommand(call: Call, cli: Cli): Promise<number> {
       // The job may have been forgotten since the last round.
       const job = app.store.job(jobId)
       const isAtRest =
-        job === null || isOver(job.state) || job.state === 'paused' || (job.runner !== null && !isAlive(job.runner))
+        job === null || isJobOver(job.state) || job.state === 'paused' || (job.runner !== null && !isAlive(job.runner))
       newest.read(print)
       if (isAtRest || stopped) return EXIT.done
       await sleep(EVERY_MS)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { sendMessage } from '../../engine/messages/send-message.js'
 import { waitReasons } from '../../engine/views/message-view.js'
 import { sampleMessage } from '../../store/samples.cases.js'
-import { createTestHome, tell, tellEvent } from '../../testing/cli-home.js'
+import { createTestHome, sendClientEvent, sendReading } from '../../testing/cli-home.js'
 
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 const B = 'bbbbbbbb-ef1f-4334-9716-3be98836406b'
@@ -10,13 +10,13 @@ const B = 'bbbbbbbb-ef1f-4334-9716-3be98836406b'
 test('messages lists seat, mode and status of each message, for all seats or one', async () => {
   const fixture = createTestHome()
   fixture.fill((app) => {
-    tell(app, {
+    sendReading(app, {
       session: A,
       project: fixture.project,
       used: 90_000,
       env: { BATON_SEAT: 'api', BATON_PARENT_SEAT: 'lead' },
     })
-    tell(app, { session: B, project: fixture.project, used: 120_000 })
+    sendReading(app, { session: B, project: fixture.project, used: 120_000 })
   })
   const all = (await fixture.run(['messages', '--json'])).json.messages
   expect(all).toHaveLength(2)
@@ -44,7 +44,9 @@ test('messages lists seat, mode and status of each message, for all seats or one
 
 test('a long text does not widen every line in a file, and --json has the whole text', async () => {
   const fixture = createTestHome()
-  fixture.fill((app) => tell(app, { session: A, project: fixture.project, used: 20_000, env: { BATON_SEAT: 'api' } }))
+  fixture.fill((app) =>
+    sendReading(app, { session: A, project: fixture.project, used: 20_000, env: { BATON_SEAT: 'api' } }),
+  )
   await fixture.run(['send', 'api', 'short'])
   await fixture.run(['send', 'api', `long ${'x'.repeat(5_000)}`])
   const { stdout } = await fixture.run(['messages'])
@@ -56,8 +58,8 @@ test('a long text does not widen every line in a file, and --json has the whole 
 test('a message to a seat whose session has ended says that no session will read it', async () => {
   const fixture = createTestHome()
   fixture.fill((app) => {
-    tell(app, { session: A, project: fixture.project, used: 20_000, env: { BATON_SEAT: 'api' } })
-    tellEvent(app, 'SessionEnd', A, fixture.project, { reason: 'other' }, { BATON_SEAT: 'api' })
+    sendReading(app, { session: A, project: fixture.project, used: 20_000, env: { BATON_SEAT: 'api' } })
+    sendClientEvent(app, 'SessionEnd', A, fixture.project, { reason: 'other' }, { BATON_SEAT: 'api' })
   })
   await fixture.run(['send', 'api', 'hello'])
   const { messages } = (await fixture.run(['messages', '--json'])).json
@@ -78,9 +80,9 @@ test.each([80, 100, 120])(
   async (columns) => {
     const fixture = createTestHome()
     fixture.fill((app) => {
-      tell(app, { session: A, project: fixture.project, used: 90_000, env: { BATON_SEAT: 'api' } })
-      tell(app, { session: C, project: fixture.project, used: 20_000, env: { BATON_SEAT: 'gone' } })
-      tellEvent(app, 'SessionEnd', C, fixture.project, { reason: 'other' }, { BATON_SEAT: 'gone' })
+      sendReading(app, { session: A, project: fixture.project, used: 90_000, env: { BATON_SEAT: 'api' } })
+      sendReading(app, { session: C, project: fixture.project, used: 20_000, env: { BATON_SEAT: 'gone' } })
+      sendClientEvent(app, 'SessionEnd', C, fixture.project, { reason: 'other' }, { BATON_SEAT: 'gone' })
     })
     await fixture.run(['send', 'api', `look at ${'this and '.repeat(30)}that`])
     await fixture.run(['send', 'gone', 'hello'])
@@ -112,7 +114,7 @@ test('messages cancel takes the beginning of an id and refuses an ambiguous one'
 test('the reasons of many messages need one store query for each seat', () => {
   const fixture = createTestHome()
   fixture.fill((app) => {
-    tell(app, { session: A, project: fixture.project, used: 20_000, env: { BATON_SEAT: 'api' } })
+    sendReading(app, { session: A, project: fixture.project, used: 20_000, env: { BATON_SEAT: 'api' } })
     const seatId = app.store.session(A)!.seatId
     for (let i = 0; i < 50; i++)
       sendMessage(app.engine.deps, { seatId, sender: 'user', mode: 'sequential', text: `${i}`, file: null })

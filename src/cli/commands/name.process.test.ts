@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createTestHome, tell, tellEvent } from '../../testing/cli-home.js'
+import { createTestHome, sendClientEvent, sendReading } from '../../testing/cli-home.js'
 
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 const B = 'bbbbbbbb-ef1f-4334-9716-3be98836406b'
@@ -7,7 +7,7 @@ const C = 'cccccccc-ef1f-4334-9716-3be98836406b'
 
 test('baton name names a seat by one of its sessions and renames it by its name', async () => {
   const fixture = createTestHome()
-  fixture.fill((app) => tell(app, { session: A, project: fixture.project, used: 20_000 }))
+  fixture.fill((app) => sendReading(app, { session: A, project: fixture.project, used: 20_000 }))
   const named = (await fixture.run(['name', 'aaaa', 'api', '--json'])).json
   expect(named).toMatchObject({ name: 'api', former_name: null })
   expect((await fixture.run(['name', 'api', 'backend'])).stdout).toBe(
@@ -21,10 +21,10 @@ test('a client that was started with the former name keeps its seat after /clear
   const fixture = createTestHome()
   const env = { BATON_SEAT: 'api', CLAUDE_PID: String(process.pid) }
   const start = (session: string, source: string): void =>
-    fixture.fill((app) => tellEvent(app, 'SessionStart', session, fixture.project, { source }, env))
+    fixture.fill((app) => sendClientEvent(app, 'SessionStart', session, fixture.project, { source }, env))
   start(A, 'startup')
   await fixture.run(['name', 'api', 'backend'])
-  fixture.fill((app) => tellEvent(app, 'SessionEnd', A, fixture.project, { reason: 'clear' }, env))
+  fixture.fill((app) => sendClientEvent(app, 'SessionEnd', A, fixture.project, { reason: 'clear' }, env))
   start(B, 'clear')
   expect((await fixture.run(['show', 'backend', '--json'])).json).toMatchObject({ session_id: B })
 })
@@ -32,8 +32,8 @@ test('a client that was started with the former name keeps its seat after /clear
 test('a name that another seat has, or that looks like an id, is refused', async () => {
   const fixture = createTestHome()
   fixture.fill((app) => {
-    tell(app, { session: A, project: fixture.project, used: 20_000, env: { BATON_SEAT: 'api' } })
-    tell(app, { session: C, project: fixture.project, used: 20_000, env: { BATON_SEAT: 'web' } })
+    sendReading(app, { session: A, project: fixture.project, used: 20_000, env: { BATON_SEAT: 'api' } })
+    sendReading(app, { session: C, project: fixture.project, used: 20_000, env: { BATON_SEAT: 'web' } })
   })
   expect(await fixture.run(['name', 'api', 'web'])).toMatchObject({
     code: 4,

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { CompactionRecord } from '../../contract/records/compaction.js'
 import { factKey } from '../../facts/fact-key.js'
-import { createTestHome, tellEvent } from '../../testing/cli-home.js'
+import { createTestHome, sendClientEvent } from '../../testing/cli-home.js'
 import { aCompaction } from '../../testing/sample-compaction.js'
 import { aFact } from '../../testing/sample-fact.js'
 
@@ -24,8 +24,8 @@ const compaction = (sessionId: string, startedAt: string, change: Partial<Compac
 function compacted() {
   const fixture = createTestHome()
   fixture.fill((app) => {
-    tellEvent(app, 'SessionStart', A, fixture.project, { source: 'startup' }, { BATON_SEAT: 'api' })
-    tellEvent(app, 'SessionStart', B, fixture.project, { source: 'startup' }, { BATON_SEAT: 'web' })
+    sendClientEvent(app, 'SessionStart', A, fixture.project, { source: 'startup' }, { BATON_SEAT: 'api' })
+    sendClientEvent(app, 'SessionStart', B, fixture.project, { source: 'startup' }, { BATON_SEAT: 'web' })
     app.store.putCompaction(compaction(A, '2026-03-01T10:00:00.000Z'))
     app.store.putCompaction(
       compaction(B, '2026-03-01T11:00:00.000Z', { loss: { total: 4, kept: 4, byKind: {}, lost: [] } }),
@@ -112,7 +112,9 @@ test('recall answers a question in plain words, between the entries around the a
     JSON.stringify({ type: 'user', cwd: fixture.project, message: { role: 'user', content } }),
   )
   const transcript_path = fixture.put(join(fixture.project, `${A}.jsonl`), `${lines.join('\n')}\n`)
-  fixture.fill((app) => tellEvent(app, 'SessionStart', A, fixture.project, { source: 'startup', transcript_path }))
+  fixture.fill((app) =>
+    sendClientEvent(app, 'SessionStart', A, fixture.project, { source: 'startup', transcript_path }),
+  )
   await fixture.run(['archive', 'keep', A])
   const { stdout } = await fixture.run(['recall', 'On which host is the database of the nightly jobs?'])
   expect(stdout).toContain('  Where do the nightly jobs run?\n  ┊ [prompt] On host quokka.\n  ┊ [prompt] Thanks.')
@@ -122,7 +124,9 @@ test('a search without a letter or digit finds nothing and says why', async () =
   const fixture = createTestHome()
   const line = { type: 'user', cwd: fixture.project, message: { role: 'user', content: 'say "yes" ***' } }
   const transcript_path = fixture.put(join(fixture.project, `${A}.jsonl`), `${JSON.stringify(line)}\n`)
-  fixture.fill((app) => tellEvent(app, 'SessionStart', A, fixture.project, { source: 'startup', transcript_path }))
+  fixture.fill((app) =>
+    sendClientEvent(app, 'SessionStart', A, fixture.project, { source: 'startup', transcript_path }),
+  )
   await fixture.run(['archive', 'keep', A])
   for (const command of [['archive', 'search'], ['recall']])
     for (const query of ['"', '***', '""'])

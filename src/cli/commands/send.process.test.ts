@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { createTestHome, tell } from '../../testing/cli-home.js'
+import { createTestHome, sendReading } from '../../testing/cli-home.js'
 
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 const B = 'bbbbbbbb-ef1f-4334-9716-3be98836406b'
@@ -8,13 +8,13 @@ const B = 'bbbbbbbb-ef1f-4334-9716-3be98836406b'
 function withSeats() {
   const fixture = createTestHome()
   fixture.fill((app) => {
-    tell(app, {
+    sendReading(app, {
       session: A,
       project: fixture.project,
       used: 20_000,
       env: { BATON_SEAT: 'api', BATON_PARENT_SEAT: 'lead' },
     })
-    tell(app, { session: B, project: fixture.project, used: 20_000, env: { BATON_SEAT: 'web' } })
+    sendReading(app, { session: B, project: fixture.project, used: 20_000, env: { BATON_SEAT: 'web' } })
   })
   const listed = async (...args: string[]) => (await fixture.run(['messages', '--json', ...args])).json.messages
   return { fixture, listed }
@@ -105,7 +105,7 @@ test('an undelivered message can be cancelled once', async () => {
 
 test('the prefix seat_ alone names no seat, even if there is only one', async () => {
   const fixture = createTestHome()
-  fixture.fill((app) => tell(app, { session: A, project: fixture.project, used: 20_000 }))
+  fixture.fill((app) => sendReading(app, { session: A, project: fixture.project, used: 20_000 }))
   for (const name of ['seat_', 'seat']) {
     const refused = await fixture.run(['send', name, 'hello'])
     expect(refused.code).toBe(3)

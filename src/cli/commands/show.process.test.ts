@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createTestHome, tell, tellEvent } from '../../testing/cli-home.js'
+import { createTestHome, sendClientEvent, sendReading } from '../../testing/cli-home.js'
 
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 const B = 'aaaaaaab-ef1f-4334-9716-3be98836406b'
@@ -7,8 +7,8 @@ const B = 'aaaaaaab-ef1f-4334-9716-3be98836406b'
 function shown() {
   const fixture = createTestHome()
   fixture.fill((app) => {
-    tellEvent(app, 'SessionStart', A, fixture.project, { source: 'startup' }, { BATON_SEAT: 'api' })
-    tell(app, { session: A, project: fixture.project, used: 118_600, cost: 1.25 })
+    sendClientEvent(app, 'SessionStart', A, fixture.project, { source: 'startup' }, { BATON_SEAT: 'api' })
+    sendReading(app, { session: A, project: fixture.project, used: 118_600, cost: 1.25 })
   })
   return fixture
 }
@@ -51,7 +51,7 @@ test('show accepts a seat name or a seat id, and without a name shows the callin
 
 test('show has its own sentence for an unknown, an ambiguous and a missing name', async () => {
   const fixture = shown()
-  fixture.fill((app) => tell(app, { session: B, project: fixture.project, used: 1000 }))
+  fixture.fill((app) => sendReading(app, { session: B, project: fixture.project, used: 1000 }))
   expect(await fixture.run(['show', 'nobody'])).toMatchObject({
     code: 3,
     stdout: '',

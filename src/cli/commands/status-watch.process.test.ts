@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { BATON } from '../../../test/harness/paths.js'
 import { until } from '../../../test/harness/wait.js'
-import { createTestHome, type TestHome, tell } from '../../testing/cli-home.js'
+import { createTestHome, sendReading, type TestHome } from '../../testing/cli-home.js'
 import { plain } from '../render/screen.js'
 import { widthOf } from '../render/text.js'
 import { renderFrame } from './status.js'
@@ -46,7 +46,7 @@ function terminal(fixture: TestHome, columns: number, rows: number) {
 
 test('status --watch redraws in place, follows the terminal’s size, and Ctrl-C restores the screen', async () => {
   const fixture = createTestHome()
-  fixture.fill((app) => tell(app, { session: A, project: fixture.project, used: 50_000 }))
+  fixture.fill((app) => sendReading(app, { session: A, project: fixture.project, used: 50_000 }))
   const shell = terminal(fixture, 100, 12)
   shell.type('echo before')
   await shell.shows(/^before$/m)
@@ -54,7 +54,7 @@ test('status --watch redraws in place, follows the terminal’s size, and Ctrl-C
   await shell.shows(/aaaaaaaa .*~29\.9% +50k\/~167k/)
   expect(shell.alternate()).toBe('1 0')
   expect(shell.screen()).not.toContain('before')
-  fixture.fill((app) => tell(app, { session: A, project: fixture.project, used: 118_600, durationMs: 5_000 }))
+  fixture.fill((app) => sendReading(app, { session: A, project: fixture.project, used: 118_600, durationMs: 5_000 }))
   await shell.shows(/aaaaaaaa .*~71% +119k\/~167k {2}warning/)
   expect(shell.screen().match(/aaaaaaaa/g)).toHaveLength(1)
   expect(shell.screen()).toMatch(/\d\d:\d\d:\d\d · q quits/)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createTestHome, type TestHome, tell, tellEvent } from '../../testing/cli-home.js'
+import { createTestHome, sendClientEvent, sendReading, type TestHome } from '../../testing/cli-home.js'
 
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 const B = 'bbbbbbbb-ef1f-4334-9716-3be98836406b'
@@ -13,8 +13,8 @@ const KEYS =
 const climb = (fixture: TestHome, now?: Date): void =>
   fixture.fill(
     (app) => {
-      tellEvent(app, 'UserPromptSubmit', A, fixture.project, { prompt: 'go' }, { BATON_SEAT: 'api' })
-      tell(app, { session: A, project: fixture.project, used: 118_600 })
+      sendClientEvent(app, 'UserPromptSubmit', A, fixture.project, { prompt: 'go' }, { BATON_SEAT: 'api' })
+      sendReading(app, { session: A, project: fixture.project, used: 118_600 })
     },
     now ? { now } : {},
   )
@@ -70,11 +70,11 @@ test('status prints the whole table without colours into a pipe', async () => {
 test('status --live leaves out ended sessions, and --all adds old ones', async () => {
   const fixture = createTestHome()
   climb(fixture)
-  fixture.fill((app) => tellEvent(app, 'SessionEnd', A, fixture.project, { reason: 'prompt_input_exit' }))
-  fixture.fill((app) => tell(app, { session: B, project: fixture.project, used: 20_000 }), {
+  fixture.fill((app) => sendClientEvent(app, 'SessionEnd', A, fixture.project, { reason: 'prompt_input_exit' }))
+  fixture.fill((app) => sendReading(app, { session: B, project: fixture.project, used: 20_000 }), {
     now: new Date(Date.now() - 3 * 86_400_000),
   })
-  fixture.fill((app) => tellEvent(app, 'SessionEnd', B, fixture.project, { reason: 'other' }), {
+  fixture.fill((app) => sendClientEvent(app, 'SessionEnd', B, fixture.project, { reason: 'other' }), {
     now: new Date(Date.now() - 3 * 86_400_000),
   })
   const ids = async (...args: string[]) =>
@@ -89,7 +89,7 @@ test('status --live leaves out ended sessions, and --all adds old ones', async (
 test('status with only old sessions says how to see them', async () => {
   const fixture = createTestHome()
   climb(fixture, new Date(Date.now() - 3 * 86_400_000))
-  fixture.fill((app) => tellEvent(app, 'SessionEnd', A, fixture.project, { reason: 'other' }), {
+  fixture.fill((app) => sendClientEvent(app, 'SessionEnd', A, fixture.project, { reason: 'other' }), {
     now: new Date(Date.now() - 3 * 86_400_000),
   })
   expect((await fixture.run(['status'])).stdout).toBe(
@@ -101,7 +101,9 @@ test('status warns about a working session without readings', async () => {
   const fixture = createTestHome()
   fixture.fill((app) => {
     for (let i = 0; i < 20; i++)
-      tellEvent(app, 'PostToolBatch', B, fixture.project, { tool_calls: [{ tool_name: 'Bash', tool_use_id: `t${i}` }] })
+      sendClientEvent(app, 'PostToolBatch', B, fixture.project, {
+        tool_calls: [{ tool_name: 'Bash', tool_use_id: `t${i}` }],
+      })
   })
   expect((await fixture.run(['status'])).stdout).toContain(
     'Session bbbbbbbb sends no readings (20 tool calls, 0 min). Run baton doctor.',
@@ -110,7 +112,7 @@ test('status warns about a working session without readings', async () => {
 
 test('status does not warn about an idle session without readings', async () => {
   const fixture = createTestHome()
-  fixture.fill((app) => tellEvent(app, 'PostToolBatch', B, fixture.project, { tool_calls: [{}] }), {
+  fixture.fill((app) => sendClientEvent(app, 'PostToolBatch', B, fixture.project, { tool_calls: [{}] }), {
     now: new Date(Date.now() - 3_600_000),
   })
   expect((await fixture.run(['status'])).stdout).not.toContain('no readings')
@@ -148,8 +150,8 @@ test('status shows one row for each seat, --all also its earlier sessions, and -
   const fixture = createTestHome()
   climb(fixture)
   fixture.fill((app) => {
-    tellEvent(app, 'SessionEnd', A, fixture.project, { reason: 'clear' }, { BATON_SEAT: 'api' })
-    tellEvent(app, 'SessionStart', B, fixture.project, { source: 'clear' }, { BATON_SEAT: 'api' })
+    sendClientEvent(app, 'SessionEnd', A, fixture.project, { reason: 'clear' }, { BATON_SEAT: 'api' })
+    sendClientEvent(app, 'SessionStart', B, fixture.project, { source: 'clear' }, { BATON_SEAT: 'api' })
   })
   const rows = (text: string): string[] =>
     text.split('\n').flatMap((line) => /^(aaaaaaaa|bbbbbbbb)/.exec(line)?.[1] ?? [])
@@ -171,17 +173,20 @@ test('status lists sessions that wait for the user first, then working, idle and
   const [working, older, waiting, idle, ended] = ids as [string, string, string, string, string]
   const begin = (session: string, minutes: number): void =>
     fixture.fill(
-      (app) => tellEvent(app, 'UserPromptSubmit', session, fixture.project, { prompt: session }),
+      (app) => sendClientEvent(app, 'UserPromptSubmit', session, fixture.project, { prompt: session }),
       at(minutes),
     )
   begin(waiting, 50)
-  fixture.fill((app) => tellEvent(app, 'PermissionRequest', waiting, fixture.project, { tool_name: 'Bash' }), at(49))
+  fixture.fill(
+    (app) => sendClientEvent(app, 'PermissionRequest', waiting, fixture.project, { tool_name: 'Bash' }),
+    at(49),
+  )
   begin(older, 8)
   begin(working, 7)
   begin(idle, 6)
-  fixture.fill((app) => tellEvent(app, 'Stop', idle, fixture.project, { stop_hook_active: false }), at(5))
+  fixture.fill((app) => sendClientEvent(app, 'Stop', idle, fixture.project, { stop_hook_active: false }), at(5))
   begin(ended, 4)
-  fixture.fill((app) => tellEvent(app, 'SessionEnd', ended, fixture.project, { reason: 'other' }), at(3))
+  fixture.fill((app) => sendClientEvent(app, 'SessionEnd', ended, fixture.project, { reason: 'other' }), at(3))
   const { sessions } = (await fixture.run(['status', '--json'])).json
   const order = sessions.map(({ session_id, state }: { session_id: string; state: string }) => [session_id, state])
   expect(order).toEqual([

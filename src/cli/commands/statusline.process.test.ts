@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { BATON } from '../../../test/harness/paths.js'
 import { until } from '../../../test/harness/wait.js'
-import { createTestHome, statusLineJson, tell } from '../../testing/cli-home.js'
+import { createTestHome, sendReading, statusLineJson } from '../../testing/cli-home.js'
 
 const A = 'aaaaaaaa-ef1f-4334-9716-3be98836406b'
 
@@ -101,7 +101,7 @@ test('a store that cannot be used is shown in the status line, and the exit code
 
 test('BATON_DISABLE and the installed status line keep statusline silent', async () => {
   const fixture = createTestHome()
-  fixture.fill((app) => tell(app, { session: A, project: fixture.project, used: 20_000 }))
+  fixture.fill((app) => sendReading(app, { session: A, project: fixture.project, used: 20_000 }))
   const input = statusLineJson({ session: A, project: fixture.project, used: 118_600 })
   for (const name of ['BATON_DISABLE', 'BATON_IN_STATUS_LINE']) {
     expect(await fixture.run(['statusline'], { input, env: { [name]: '1' } })).toMatchObject({ code: 0, stdout: '' })

@@ -2,7 +2,7 @@ import type { Event } from '../../contract/records/event.js'
 import { formatCount } from '../../lib/counted.js'
 import { replaceControls } from '../../lib/shown-text.js'
 import { formatTokens, percentText, shortenTokens as shortly } from '../../policy/numbers.js'
-import { stepsIn } from '../../tracker/forecast.js'
+import { stepsForTokens } from '../../tracker/forecast.js'
 import { fillBar } from './gauge.js'
 import type { Paint } from './screen.js'
 import { cutToWidth, localTime, widthOf } from './text.js'
@@ -94,7 +94,7 @@ function forecast(
 ): string | null {
   const [end, used, each] = [figure(full_at), figure(used_tokens), figure(tokens_per_step)]
   if (end === null || used === null || each === null || each <= 0) return null
-  const steps = stepsIn(end - used, each)
+  const steps = stepsForTokens(end - used, each)
   // A session that a hook lets continue, or the last one of a job, is full where the client
   // compacts.
   const what = Number(handoffs) < Number(max_handoffs) && end !== compaction_tokens ? 'handoff' : 'compaction'

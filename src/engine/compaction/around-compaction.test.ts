@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { SessionRow } from '../../contract/api/sessions.js'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
 import { sessionDetailOf } from '../views/session-queries.js'
 
 let app: TestApp
@@ -64,7 +64,7 @@ describe('before a compaction', () => {
     })
     job.step(90_000)
     expect(job.preCompact().answer).toBe('')
-    expect(said(job.start('compact').answer).agent).toBeNull()
+    expect(textsOfAnswer(job.start('compact').answer).agent).toBeNull()
   })
 
   test('a transcript longer than a hook may read is later read as a whole', () => {
@@ -195,7 +195,7 @@ test('lost facts are put back even if the compaction’s end is reported before 
   app.wait(1)
   s.boundary()
   s.postCompact()
-  const told = said(s.start('compact').answer).agent!
+  const told = textsOfAnswer(s.start('compact').answer).agent!
   expect(told).toContain('This conversation was just compacted')
   expect(told).toContain('Never touch legacy/a.ts. Fix the login.')
   const { first, loss } = compactions()[0]!
@@ -203,7 +203,7 @@ test('lost facts are put back even if the compaction’s end is reported before 
   expect(loss!.lost.length).toBeGreaterThan(0)
   expect(s.events('loss_report')[0]!.data.put_back).toBe(2)
   expect(s.messages('recovery').map(({ status }) => status)).toEqual(['sent'])
-  expect(said(s.step(20_000).answer).agent).toBeNull()
+  expect(textsOfAnswer(s.step(20_000).answer).agent).toBeNull()
   expect(s.events('recovery_delivered').map(({ data }) => data.step)).toEqual([1])
 })
 

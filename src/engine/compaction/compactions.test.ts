@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
 import { setEnabled } from '../signals/switches.js'
 
 let app: TestApp
@@ -157,7 +157,7 @@ describe('several compactions', () => {
     const taken = s.step(90_000)
     continueWork(91_000)
     expectCompactions(2)
-    expect(said(taken.answer).agent).toContain('"notice"')
+    expect(textsOfAnswer(taken.answer).agent).toContain('"notice"')
     expect(s.events('context_warning').at(-1)?.data.levels).toEqual(['notice'])
   })
 
@@ -252,9 +252,9 @@ describe('around the reset', () => {
     s.postCompact()
     s.boundary()
     const taken = s.step(95_000)
-    expect(said(taken.answer).agent).toContain('"notice"')
-    expect(said(s.step(96_000).answer).agent).toBeNull()
-    expect(said(s.step(120_000).answer).agent).toContain('"warning"')
+    expect(textsOfAnswer(taken.answer).agent).toContain('"notice"')
+    expect(textsOfAnswer(s.step(96_000).answer).agent).toBeNull()
+    expect(textsOfAnswer(s.step(120_000).answer).agent).toContain('"warning"')
   })
 
   test('the user and the parent seat are told of a compaction once', () => {
@@ -262,7 +262,9 @@ describe('around the reset', () => {
     child.start()
     child.step(150_000, { deliver: 'keep' })
     child.preCompact()
-    const answers = [child.start('compact'), child.postCompact(), child.step(30_000)].map((taken) => said(taken.answer))
+    const answers = [child.start('compact'), child.postCompact(), child.step(30_000)].map((taken) =>
+      textsOfAnswer(taken.answer),
+    )
     const told = answers.map(({ user }) => user).filter((user) => user?.includes('compacted'))
     expect(told).toEqual([
       '[baton] This conversation was compacted (150,000 tokens before). Details: baton show cccccccc',
@@ -300,9 +302,11 @@ describe('around the reset', () => {
     for (const one of isTold ? [child] : [boss, child])
       setEnabled(app.engine.deps, 'session', one.id, false, app.now().toISOString())
     child.preCompact()
-    const told = [child.start('compact'), child.postCompact(), child.step(30_000)].map(({ answer }) => said(answer))
+    const told = [child.start('compact'), child.postCompact(), child.step(30_000)].map(({ answer }) =>
+      textsOfAnswer(answer),
+    )
     expect(told).toEqual(told.map(() => ({ agent: null, user: null })))
-    const { agent } = said(boss.prompt().answer)
+    const { agent } = textsOfAnswer(boss.prompt().answer)
     if (isTold) expect(agent).toContain('Session cccccccc-0003 (seat child)')
     else expect(agent).toBeNull()
   })

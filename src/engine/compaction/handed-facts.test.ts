@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
 import { requestBrief } from '../handoff/handoff-calls.js'
 
 const ENV = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api' }
@@ -70,7 +70,7 @@ function compact(trigger: 'auto' | 'manual'): { instructed: string; told: string
   fresh.postCompact(trigger)
   app.wait(1)
   fresh.step(31_000)
-  return { instructed, told: said(answer).agent ?? '' }
+  return { instructed, told: textsOfAnswer(answer).agent ?? '' }
 }
 
 test('a handed brief is given to the summariser and put back at each compaction of its session', () => {
@@ -99,7 +99,7 @@ test('the next brief holds the facts of a handed one, even if the agent did not 
   for (const planted of PLANTED) expect(readFileSync(second.path, 'utf8')).toContain(planted)
   fresh.end('clear')
   const third = testSession(app, 'cccccccc-0003', ENV)
-  const told = said(third.start('clear').answer).agent!
+  const told = textsOfAnswer(third.start('clear').answer).agent!
   for (const planted of PLANTED) expect(told).toContain(planted)
 })
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
 
 let app: TestApp
 let s: TestSession
@@ -44,7 +44,7 @@ test('facts are put back after the compaction of an idle session as after any ot
     message: { role: 'user', content: 'Never touch a.ts.' },
   })
   s.stop()
-  expect(said(compact()).agent).toContain('Never touch a.ts.')
+  expect(textsOfAnswer(compact()).agent).toContain('Never touch a.ts.')
 })
 
 test('a compaction within a turn is not marked idle, and the session stays working', () => {

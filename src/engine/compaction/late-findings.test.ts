@@ -1,7 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Policy } from '../../contract/policy.js'
 import { processInfo } from '../../lib/process-info.js'
-import { said, type TestApp, type TestSession, testApp, testSession, watchReads } from '../../testing/engine-session.js'
+import {
+  type TestApp,
+  type TestSession,
+  testApp,
+  testSession,
+  textsOfAnswer,
+  watchReads,
+} from '../../testing/engine-session.js'
 import { beginFork, claimForks, endFork } from '../handoff/drive-fork.js'
 
 /**
@@ -58,7 +65,7 @@ function editFile(id: string): void {
 /** Clears the session and returns the text given to the fresh one. */
 function clearSession(): string {
   s.end('clear')
-  return said(testSession(app, 'bbbbbbbb-0002', ENV).start('clear').answer).agent ?? ''
+  return textsOfAnswer(testSession(app, 'bbbbbbbb-0002', ENV).start('clear').answer).agent ?? ''
 }
 
 describe('work behind a brief that nobody prompted', () => {

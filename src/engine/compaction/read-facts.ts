@@ -4,7 +4,7 @@ import type { Fact } from '../../contract/fact.js'
 import { factKey } from '../../facts/fact-key.js'
 import { startFacts } from '../../facts/facts.js'
 import { rankFacts } from '../../facts/rank.js'
-import { sizeOf } from '../../lib/growing-file.js'
+import { fileSize } from '../../lib/growing-file.js'
 import { type FactsPlace, type KeptFacts, loadFacts, saveFacts, serializeFacts } from './kept-facts.js'
 
 /** Facts of a transcript up to a size limit. */
@@ -154,7 +154,7 @@ function readEnd(
   transcript: string,
   { bytes, offset, lines }: { bytes: number | undefined; offset: number; lines: number },
 ): { facts: Fact[]; lastAnswer: string | null } {
-  const size = Math.min(bytes ?? Number.POSITIVE_INFINITY, sizeOf(transcript))
+  const size = Math.min(bytes ?? Number.POSITIVE_INFINITY, fileSize(transcript))
   const facts = startFacts()
   let lastAnswer: string | null = null
   reader.conversation(transcript, {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Event } from '../../contract/records/event.js'
 import { processInfo } from '../../lib/process-info.js'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
 import { factsOf } from '../compaction/brief-sources.js'
 import { giveBriefToSession } from './briefs-on-request.js'
 import { offerBrief, reviseBrief } from './handoff-calls.js'
@@ -22,7 +22,7 @@ afterEach(() => app.remove())
 
 const lastHandoff = () => app.store.handoffs().at(-1)!
 const briefs = () => app.store.briefs()
-const agentOf = ({ answer }: { answer: string }) => said(answer).agent
+const agentOf = ({ answer }: { answer: string }) => textsOfAnswer(answer).agent
 const endTurn = (session: TestSession, answer: string) => session.endsTurn(answer)
 
 function typePrompt(session: TestSession, text: string): void {
@@ -70,11 +70,11 @@ describe('the person before a fresh session', () => {
     const s = writeBriefInSession('aaaaaaaa-0001', SEAT)
     s.end('clear')
     const next = testSession(app, 'bbbbbbbb-0002', SEAT)
-    const { user } = said(next.start('clear').answer)
+    const { user } = textsOfAnswer(next.start('clear').answer)
     expect(user).toMatch(/\baaaaaaaa\b.*\bbrief 1\b/)
     expect(user).toContain(`baton handoffs show ${briefs()[0]!.briefId}`)
     expect(user).toContain('baton show aaaaaaaa')
-    expect(said(next.prompt().answer).user).toBeNull()
+    expect(textsOfAnswer(next.prompt().answer).user).toBeNull()
   })
 })
 
@@ -231,13 +231,13 @@ describe('a brief that waits', () => {
     s.end('prompt_input_exit')
     app.wait(12 * HOUR + 1)
     const next = testSession(app, 'bbbbbbbb-0002', ENV)
-    const { agent, user } = said(next.start().answer)
+    const { agent, user } = textsOfAnswer(next.start().answer)
     expect(agent).toBeNull()
     const [brief] = briefs()
     expect(user).toContain(`baton handoffs use ${brief!.briefId}`)
     expect(next.record().seatId).not.toBe(s.record().seatId)
     expect(lastHandoff()).toMatchObject({ state: 'cancelled', trouble: expect.stringContaining('12 hours') })
-    expect(said(startFresh('cccccccc-0003', 'startup', ENV).session.prompt().answer).user).toBeNull()
+    expect(textsOfAnswer(startFresh('cccccccc-0003', 'startup', ENV).session.prompt().answer).user).toBeNull()
     giveBriefToSession(app.engine.deps, { briefId: brief!.briefId, sessionId: next.id, caller: null })
     expect(agentOf(next.prompt())).toContain('Fix the login.')
   })
@@ -259,7 +259,7 @@ describe('a brief that waits', () => {
     killClient(s)
     app.wait(3 * 24 * HOUR)
     const next = testSession(app, 'bbbbbbbb-0002', ENV)
-    expect(said(next.start().answer)).toMatchObject({
+    expect(textsOfAnswer(next.start().answer)).toMatchObject({
       agent: null,
       user: expect.stringContaining('baton handoffs use'),
     })
@@ -315,7 +315,7 @@ describe('a brief that waits', () => {
     const waiting = ['aaaaaaaa-0001', 'aaaaaaaa-0002'].map((id) => writeBriefInSession(id, ENV, false))
     for (const session of waiting) session.end('prompt_input_exit')
     const fresh = testSession(app, 'cccccccc-0003', ENV)
-    const answers = [fresh.start(), fresh.prompt()].map(({ answer }) => said(answer))
+    const answers = [fresh.start(), fresh.prompt()].map(({ answer }) => textsOfAnswer(answer))
     expect(answers.map(({ agent }) => agent).join()).not.toContain('Fix the login')
     expect(answers.map(({ user }) => user).join()).toMatch(/2 briefs wait in this folder.*baton handoffs use <brief>/)
   })
@@ -357,7 +357,7 @@ describe('a session that is resumed with its brief ready', () => {
   function resumeWithBrief(): { s: TestSession; user: string | null } {
     const s = writeBriefInSession('aaaaaaaa-0001', SEAT)
     s.end('prompt_input_exit')
-    const { user } = said(s.start('resume').answer)
+    const { user } = textsOfAnswer(s.start('resume').answer)
     return { s, user }
   }
 

@@ -1,6 +1,6 @@
 import type { ClientRegistry } from '../../agents/agent.js'
 import type { RawSignal, Signal } from '../../contract/signal.js'
-import { ancestorsOf, ownProcess } from '../../lib/process-info.js'
+import { ancestorsOf, processOfThisUser } from '../../lib/process-info.js'
 import { type EngineDependencies, emit, type SignalContext, type SignalOrigin, type TakeOptions } from '../context.js'
 import { openHandoff } from './handoffs.js'
 
@@ -80,7 +80,7 @@ export function believeSignal(
       origin,
       sessionId,
       namedPid: pid,
-      isNamedOwn: pid !== null && ownProcess(pid) !== null,
+      isNamedOwn: pid !== null && processOfThisUser(pid) !== null,
       registry: registryOf(raw.env, transcript),
       ancestors: () => ancestorsOf(process.pid),
     }),

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { transcriptReaders } from '../../agents/readers.js'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
 import { readFacts } from '../compaction/read-facts.js'
 import { giveBriefToSession, writeBriefNow } from './briefs-on-request.js'
 import { dropBrief } from './handoff-calls.js'
@@ -34,7 +34,7 @@ describe('a brief given to a running session', () => {
     app.store.transaction(() => app.store.putBrief({ ...brief(), status: 'failed' }))
     const next = startSession('cccccccc-0003')
     giveBriefTo(next)
-    expect(said(next.prompt().answer).agent).toContain('Fix the login.')
+    expect(textsOfAnswer(next.prompt().answer).agent).toContain('Fix the login.')
     next.step(20_000)
     expect(brief()).toMatchObject({ status: 'used', usedBySessionId: next.id })
   })
@@ -45,7 +45,7 @@ describe('a brief given to a running session', () => {
     expect(brief()).toMatchObject({ status: 'written', usedBySessionId: null })
     expect(readFileSync(join(app.outbox, next.id, 'UserPromptSubmit'), 'utf8')).toContain('Fix the login.')
     expect(next.record().lastHandoffPath).toBeNull()
-    expect(said(next.prompt().answer).agent).toContain('Fix the login.')
+    expect(textsOfAnswer(next.prompt().answer).agent).toContain('Fix the login.')
     next.step(20_000)
     expect(brief()).toMatchObject({ status: 'used', usedBySessionId: next.id, usedAt: expect.any(String) })
     expect(next.record().lastHandoffPath).toBe(brief().path)
@@ -79,7 +79,7 @@ describe('a brief given to a running session', () => {
     giveBriefTo(other)
     expect(existsSync(join(app.outbox, next.id))).toBe(false)
     next.start('resume')
-    expect(said(next.prompt().answer).agent ?? '').not.toContain('Fix the login.')
-    expect(said(other.prompt().answer).agent).toContain('Fix the login.')
+    expect(textsOfAnswer(next.prompt().answer).agent ?? '').not.toContain('Fix the login.')
+    expect(textsOfAnswer(other.prompt().answer).agent).toContain('Fix the login.')
   })
 })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type ProcessIdentity, processInfo } from '../../lib/process-info.js'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
 import {
   beginTyping,
   claimHandoffs,
@@ -266,7 +266,7 @@ describe('at the end of its time', () => {
     expect(lastHandoff()).toMatchObject({ state: 'waiting', way: 'start', failedWays: ['tmux'], driver: null })
     const told = s.hook('Stop', { stop_hook_active: false, last_assistant_message: 'On.' })
     expect(lastHandoff()).toMatchObject({ state: 'waiting', way: 'start' })
-    expect(said(told.answer).user).toContain('/clear')
+    expect(textsOfAnswer(told.answer).user).toContain('/clear')
   })
 
   test('a driver does not press Enter again when nothing came of it', () => {
@@ -310,7 +310,7 @@ describe('a client that is gone', () => {
     expect(cleared.record().state).toBe('ended')
     expect(app.store.brief(lastHandoff().briefId!)).toMatchObject({ status: 'checked', usedBySessionId: null })
     const next = testSession(app, 'eeeeeeee-0005', { CLAUDE_CODE_SESSION_ATTENDED: '1' })
-    expect(said(next.start().answer).agent).toContain('Fix the login.')
+    expect(textsOfAnswer(next.start().answer).agent).toContain('Fix the login.')
     expect(lastHandoff()).toMatchObject({ state: 'confirmed', newSessionId: next.id })
   })
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { HandoffRecord, Order } from '../../contract/records/handoff.js'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
 import { dropHandoff } from './handoff-calls.js'
 
 const ENV = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api', CLAUDE_PID: String(process.pid) }
@@ -105,7 +105,7 @@ describe('an order to clear the session', () => {
     checkHandoffs()
     expect(order()).toBeNull()
     expect(lastHandoff()).toMatchObject({ state: 'waiting', way: 'start', failedWays: ['mod'] })
-    expect(said(s.prompt().answer).user).toContain('/clear')
+    expect(textsOfAnswer(s.prompt().answer).user).toContain('/clear')
   })
 
   test('an order outlasts a turn longer than its time and is given once more at turn end', () => {
@@ -171,7 +171,7 @@ describe('whoever was to give the order is killed after it was stored', () => {
     killGiverAtTurnEnd()
     s.end('clear')
     const fresh = testSession(app, 'bbbbbbbb-0002', ENV)
-    expect(said(fresh.start('clear').answer).agent).toContain('Fix the login.')
+    expect(textsOfAnswer(fresh.start('clear').answer).agent).toContain('Fix the login.')
     expect(lastHandoff()).toMatchObject({ state: 'confirmed', way: 'start' })
     expect(existsSync(join(app.liveDir, `${fresh.id}.order.json`))).toBe(true)
     expect(order()).toBeNull()

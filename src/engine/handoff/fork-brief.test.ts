@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type ProcessIdentity, processInfo } from '../../lib/process-info.js'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
 import { factsOf } from '../compaction/brief-sources.js'
 import { beginFork, claimForks, endFork, isForkWanted } from './drive-fork.js'
 import { offerBrief, requestBrief } from './handoff-calls.js'
@@ -55,7 +55,7 @@ function startFork(): void {
 describe('an agent that gives no brief', () => {
   test('an agent that gives no brief is followed by a fork whose brief is used like any other', () => {
     begun = []
-    const { user } = said(endTurn('I would rather go on.').answer)
+    const { user } = textsOfAnswer(endTurn('I would rather go on.').answer)
     expect(user).toMatch(/fork of this session/)
     expect(lastHandoff()).toMatchObject({ state: 'requested', briefId: null, fork: { tries: 0, outcome: null } })
     expect(begun).toContain('handoff')
@@ -152,7 +152,7 @@ describe('while a fork writes', () => {
     startFork()
     s.end('clear')
     const fresh = testSession(app, 'bbbbbbbb-0002', ENV)
-    const { agent } = said(fresh.start('clear').answer)
+    const { agent } = textsOfAnswer(fresh.start('clear').answer)
     expect(agent).toContain('Never touch legacy/a.ts')
     expect(lastHandoff()).toMatchObject({
       state: 'confirmed',
@@ -168,7 +168,7 @@ describe('while a fork writes', () => {
     expect(lastHandoff()).toMatchObject({ state: 'waiting', way: 'start' })
     expect(briefs()).toMatchObject([{ author: 'baton', status: 'checked' }])
     const next = testSession(app, 'bbbbbbbb-0002', { ...ENV, CLAUDE_PID: String(process.ppid) })
-    expect(said(next.start().answer).agent).toContain('Never touch legacy/a.ts')
+    expect(textsOfAnswer(next.start().answer).agent).toContain('Never touch legacy/a.ts')
   })
 
   test.each([

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { transcriptReaders } from '../../agents/readers.js'
 import type { HandoffRecord } from '../../contract/records/handoff.js'
 import type { BatonError } from '../../lib/errors.js'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
 import { readFacts } from '../compaction/read-facts.js'
 import {
   approveBrief,
@@ -109,7 +109,7 @@ describe('a brief that is given', () => {
     expect(lastHandoff()).toMatchObject({ state: 'clearing', way: 'mod', briefId: brief.briefId })
     answerOrderBegun(lastHandoff())
     const { fresh, answer } = clearSession()
-    expect(said(answer).agent).toContain('Run the tests of src/login.ts.')
+    expect(textsOfAnswer(answer).agent).toContain('Run the tests of src/login.ts.')
     expect(fresh.record()).toMatchObject({ handoffs: 1, lastHandoffPath: brief.path })
   })
 
@@ -239,7 +239,7 @@ describe('a request', () => {
   test('a request asks the agent at its next tool call, with the reason, and uses its answer at turn end', () => {
     const handoff = requestBrief(deps(), { sessionId: s.id, caller: null, reason: 'the model changes' })
     expect(handoff).toMatchObject({ state: 'requested', cause: 'user', asked: 1, reason: 'the model changes' })
-    const told = said(s.step(91_000).answer).agent!
+    const told = textsOfAnswer(s.step(91_000).answer).agent!
     expect(told).toContain('handoff brief')
     expect(told).toContain('the model changes')
     endTurn(WHOLE)
@@ -251,7 +251,7 @@ describe('a request', () => {
     const second = requestBrief(deps(), { sessionId: s.id, caller: null, reason: 'two' })
     expect(app.store.handoff(first.handoffId)!.state).toBe('cancelled')
     expect(app.store.openHandoffs()).toMatchObject([{ handoffId: second.handoffId }])
-    const told = said(s.step(91_000).answer).agent!
+    const told = textsOfAnswer(s.step(91_000).answer).agent!
     expect(told).toContain('Reason: two')
     expect(told).not.toContain('Reason: one')
   })
@@ -309,7 +309,7 @@ test('work that the agent does after its brief in the same turn becomes a late f
     message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'ok' }] },
   })
   endTurn('ready')
-  expect(said(clearSession().answer).agent).toMatch(/## Found later[\s\S]*late\.ts/)
+  expect(textsOfAnswer(clearSession().answer).agent).toMatch(/## Found later[\s\S]*late\.ts/)
 })
 
 describe('a brief in the last answer, after one was given as a file', () => {
@@ -320,7 +320,7 @@ describe('a brief in the last answer, after one was given as a file', () => {
     endTurn(STUB)
     expect(statuses()).toEqual(['agent checked'])
     expect(lastHandoff().state).toBe('clearing')
-    expect(said(clearSession().answer).agent).toContain('Never touch legacy/a.ts')
+    expect(textsOfAnswer(clearSession().answer).agent).toContain('Never touch legacy/a.ts')
   })
 
   test.each([
@@ -405,7 +405,7 @@ describe('a review', () => {
     expect(handoff).toMatchObject({ state: 'waiting', orderId: null })
     endTurn('ready')
     expect(hasOrder()).toBe(true)
-    expect(said(clearSession().answer).agent).toContain(brief.path)
+    expect(textsOfAnswer(clearSession().answer).agent).toContain(brief.path)
   })
 })
 

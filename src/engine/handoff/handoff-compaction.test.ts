@@ -1,15 +1,21 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { transcriptReaders } from '../../agents/readers.js'
-import { said, type TestApp, type TestSession, testSession } from '../../testing/engine-session.js'
-import { type HandoffStage, handoffStage, IN_SEAT, insistence, WHOLE_BRIEF } from '../../testing/handoff-stage.js'
+import { type TestApp, type TestSession, testSession, textsOfAnswer } from '../../testing/engine-session.js'
+import {
+  continuationText,
+  type HandoffSession,
+  prepareHandoffSession,
+  SEAT_ENVIRONMENT,
+  WHOLE_BRIEF,
+} from '../../testing/handoff-stage.js'
 import { readFacts } from '../compaction/read-facts.js'
 import { offerBrief, requestBrief } from './handoff-calls.js'
 
 let app: TestApp
 let s: TestSession
-let last: HandoffStage['lastHandoff']
+let last: HandoffSession['lastHandoff']
 beforeEach(() => {
-  ;({ app, session: s, lastHandoff: last } = handoffStage())
+  ;({ app, session: s, lastHandoff: last } = prepareHandoffSession())
 })
 afterEach(() => app.remove())
 
@@ -20,7 +26,7 @@ function compact(trigger: 'auto' | 'manual' = 'auto', session = s): string {
   const { answer } = session.start('compact')
   session.boundary(trigger)
   session.postCompact(trigger)
-  return said(answer).agent ?? ''
+  return textsOfAnswer(answer).agent ?? ''
 }
 
 test('a compaction cancels the request of a level, and the next turn hands nothing over', () => {
@@ -55,8 +61,8 @@ test('a brief that waited for a manual /clear is put back after a compaction ins
   expect(told).toContain('because it opens on Monday')
   expect(told).not.toContain('Give no brief')
   s.end('clear')
-  const fresh = testSession(app, 'bbbbbbbb-0002', IN_SEAT)
-  expect(said(fresh.start('clear').answer).agent ?? '').not.toContain('Monday')
+  const fresh = testSession(app, 'bbbbbbbb-0002', SEAT_ENVIRONMENT)
+  expect(textsOfAnswer(fresh.start('clear').answer).agent ?? '').not.toContain('Monday')
 })
 
 test('a compaction withdraws an order to clear that was not begun', () => {
@@ -76,7 +82,7 @@ test('a compaction cancels a handoff that the user requested, and the user is to
   compact()
   expect(last()).toMatchObject({ state: 'cancelled', trouble: 'the conversation was compacted' })
   s.step(20_000)
-  expect(insistence(s.endsTurn('Done.').answer)).not.toContain('handoff brief')
+  expect(continuationText(s.endsTurn('Done.').answer)).not.toContain('handoff brief')
   const texts = s.messages('compaction').map(({ user_text }) => user_text)
   expect(texts).toContainEqual(expect.stringMatching(/the handoff that you asked for.*\/handoff/))
 })

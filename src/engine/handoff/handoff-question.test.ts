@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Order } from '../../contract/records/handoff.js'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
 import { requestBrief } from './handoff-calls.js'
 
 const ENV = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api' }
@@ -50,7 +50,7 @@ const answerOf = (text: string) => ({
 function clearSession(): { fresh: TestSession; told: string } {
   s.end('clear')
   const fresh = testSession(app, 'bbbbbbbb-0002', ENV)
-  return { fresh, told: said(fresh.start('clear').answer).agent ?? '' }
+  return { fresh, told: textsOfAnswer(fresh.start('clear').answer).agent ?? '' }
 }
 
 test('a question at the end of the turn is in the brief, in the prompt and in the first request', () => {

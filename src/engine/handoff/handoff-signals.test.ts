@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { requestText } from '../../briefs/request-text.js'
 import type { HandoffRecord, Order } from '../../contract/records/handoff.js'
 import { processInfo } from '../../lib/process-info.js'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
 import { setEnabled } from '../signals/switches.js'
 import { beginTyping, claimHandoffs, giveUpTyping, nextStep } from './drive-handoff.js'
 import { dropHandoff, requestBrief } from './handoff-calls.js'
@@ -128,7 +128,7 @@ describe('Baton switched off while a session is handed over', () => {
     endTurn(BRIEF)
     s.end('prompt_input_exit')
     setEnabled(deps(), 'all', '', false, at())
-    expect(said(testSession(app, 'bbbbbbbb-0002', env).start().answer).agent).toBeNull()
+    expect(textsOfAnswer(testSession(app, 'bbbbbbbb-0002', env).start().answer).agent).toBeNull()
     expect(lastHandoff()).toMatchObject({ state: 'waiting', way: 'start', newSessionId: null })
   })
 })
@@ -184,8 +184,8 @@ describe('/handoff typed in the client', () => {
     startSession()
     setEnabled(deps(), 'session', s.id, false, at())
     typeHandoff('', 1000)
-    expect(said(s.prompt().answer).user).toContain('baton on aaaaaaaa')
-    expect(said(s.prompt().answer).user).toBeNull()
+    expect(textsOfAnswer(s.prompt().answer).user).toContain('baton on aaaaaaaa')
+    expect(textsOfAnswer(s.prompt().answer).user).toBeNull()
     endTurn(BRIEF)
     setEnabled(deps(), 'session', s.id, true, at())
     s.prompt()

@@ -1,8 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { said, type TestApp, type TestSession, testSession } from '../../testing/engine-session.js'
-import { ATTENDED, handoffStage } from '../../testing/handoff-stage.js'
+import { type TestApp, type TestSession, testSession, textsOfAnswer } from '../../testing/engine-session.js'
+import { ATTENDED_ENVIRONMENT, prepareHandoffSession } from '../../testing/handoff-stage.js'
 import { sessionsNeedingBrief } from '../compaction/deferred-work.js'
 
 const BRIEF = '# Handoff brief\n\n## Goal and why\nFix the login.\n\n## Next exact step\nRun the tests.\n'
@@ -10,7 +10,7 @@ const BRIEF = '# Handoff brief\n\n## Goal and why\nFix the login.\n\n## Next exa
 let app: TestApp
 let s: TestSession
 beforeEach(() => {
-  ;({ app, session: s } = handoffStage(ATTENDED))
+  ;({ app, session: s } = prepareHandoffSession(ATTENDED_ENVIRONMENT))
 })
 afterEach(() => app.remove())
 
@@ -57,8 +57,8 @@ describe('a session that ends', () => {
     expect(text).toContain('> Never touch legacy/a.ts. Fix the login.')
     expect(text).toContain('src/login.ts')
     expect(app.store.openHandoffs()).toEqual([])
-    const next = testSession(app, 'bbbbbbbb-0002', ATTENDED)
-    expect(said(next.start().answer)).toEqual({ agent: null, user: null })
+    const next = testSession(app, 'bbbbbbbb-0002', ATTENDED_ENVIRONMENT)
+    expect(textsOfAnswer(next.start().answer)).toEqual({ agent: null, user: null })
     expect(next.record()).toMatchObject({ lastHandoffPath: null, handoffs: 0 })
     expect(next.record().seatId).not.toBe(s.record().seatId)
   })
@@ -137,7 +137,7 @@ describe('what is left to be done', () => {
 
   test('a late brief that fails does not stop others and is tried again for a day', () => {
     workAndEnd('prompt_input_exit')
-    const other = testSession(app, 'bbbbbbbb-0002', ATTENDED)
+    const other = testSession(app, 'bbbbbbbb-0002', ATTENDED_ENVIRONMENT)
     other.start()
     changeFile(other)
     other.end('prompt_input_exit')
@@ -166,15 +166,15 @@ describe('a session whose client was killed', () => {
   test('a start in the folder ends a killed client’s session and offers its brief without injecting it', () => {
     changeFile()
     killClient()
-    const next = testSession(app, 'bbbbbbbb-0002', ATTENDED)
-    expect(said(next.start().answer).agent).toBeNull()
+    const next = testSession(app, 'bbbbbbbb-0002', ATTENDED_ENVIRONMENT)
+    expect(textsOfAnswer(next.start().answer).agent).toBeNull()
     expect(s.record().state).toBe('ended')
     expect(s.events('session_ended').map(({ data }) => data)).toEqual([{ reason: 'gone' }])
     app.engine.catchUp()
     expect(describeBriefs()).toEqual(['baton written aaaa'])
     const { briefId } = briefs()[0]!
     expect(readFileSync(join(app.outbox, next.id, 'UserPromptSubmit'), 'utf8')).toContain(briefId)
-    const { agent, user } = said(next.prompt().answer)
+    const { agent, user } = textsOfAnswer(next.prompt().answer)
     expect(agent).toBeNull()
     expect(user).toContain(`baton handoffs use ${briefId}`)
     expect(user).toContain('aaaaaaaa')
@@ -186,7 +186,7 @@ describe('a session whose client was killed', () => {
   test('a killed session stays ended and gets its brief when one of its signals arrives late', () => {
     changeFile()
     killClient()
-    testSession(app, 'bbbbbbbb-0002', ATTENDED).start()
+    testSession(app, 'bbbbbbbb-0002', ATTENDED_ENVIRONMENT).start()
     s.step(40_000)
     s.stop()
     expect(s.record().state).toBe('ended')
@@ -198,7 +198,7 @@ describe('a session whose client was killed', () => {
     changeFile()
     s.stop()
     killClient()
-    const next = testSession(app, 'bbbbbbbb-0002', ATTENDED)
+    const next = testSession(app, 'bbbbbbbb-0002', ATTENDED_ENVIRONMENT)
     next.start()
     app.engine.catchUp()
     expect(describeBriefs()).toEqual(['baton written aaaa'])
@@ -207,9 +207,9 @@ describe('a session whose client was killed', () => {
 
   test('a session is not ended by starts elsewhere, by its own start, or while its client may still run', () => {
     changeFile()
-    const other = testSession(app, 'cccccccc-0003', ATTENDED)
+    const other = testSession(app, 'cccccccc-0003', ATTENDED_ENVIRONMENT)
     other.hook('SessionStart', { source: 'startup', cwd: '/elsewhere' })
-    testSession(app, 'dddddddd-0004', ATTENDED).start()
+    testSession(app, 'dddddddd-0004', ATTENDED_ENVIRONMENT).start()
     expect(s.record().state).toBe('working')
     killClient()
     s.start()
@@ -223,7 +223,7 @@ describe('before a compaction', () => {
     s.preCompact()
     expect(describeBriefs()).toEqual(['baton written aaaa'])
     app.wait(1)
-    const told = said(s.start('compact').answer).agent!
+    const told = textsOfAnswer(s.start('compact').answer).agent!
     expect(told).toContain(briefs()[0]!.path)
     expect(told.match(/Never touch legacy/g)).toHaveLength(1)
     s.boundary()
@@ -242,7 +242,7 @@ describe('before a compaction', () => {
     s.endsTurn(BRIEF)
     s.preCompact()
     app.wait(1)
-    const told = said(s.start('compact').answer).agent!
+    const told = textsOfAnswer(s.start('compact').answer).agent!
     expect(told).toContain('Run the tests.')
     expect(told).toContain(briefs().find(({ author }) => author === 'agent')!.path)
   })

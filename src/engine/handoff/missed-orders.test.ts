@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { HandoffRecord } from '../../contract/records/handoff.js'
 import { processInfo } from '../../lib/process-info.js'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
 import { sendMessage } from '../messages/send-message.js'
 import { awaitReviews } from './drive-handoff.js'
 
@@ -124,5 +124,5 @@ test('a message that the mod does not notice waits again for another way', () =>
   checkHandoffs()
   expect(app.store.message(sent.message_id)).toMatchObject({ status: 'queued', repeated: false })
   expect(hasOrder()).toBe(false)
-  expect(said(s.prompt().answer).agent).toContain('Stop.')
+  expect(textsOfAnswer(s.prompt().answer).agent).toContain('Stop.')
 })

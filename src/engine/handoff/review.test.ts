@@ -6,7 +6,7 @@ import type { Policy } from '../../contract/policy.js'
 import type { HandoffRecord, Order } from '../../contract/records/handoff.js'
 import { processInfo } from '../../lib/process-info.js'
 import { shortBriefId } from '../../policy/notice-text.js'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
 import { readFacts } from '../compaction/read-facts.js'
 import { awaitReviews, beginTyping, claimHandoffs, nextStep } from './drive-handoff.js'
 import {
@@ -65,7 +65,7 @@ function order(): Order | null {
 function clearSession(source = 'clear') {
   s.end(source === 'clear' ? 'clear' : 'prompt_input_exit')
   const fresh = testSession(app, 'bbbbbbbb-0002', s.env)
-  return said(fresh.start(source).answer).agent ?? ''
+  return textsOfAnswer(fresh.start(source).answer).agent ?? ''
 }
 const countStarted = () => app.store.events().filter(({ type }) => type === 'handoff_started').length
 
@@ -114,7 +114,7 @@ describe('a window for a review', () => {
       dueAt: new Date(app.now().getTime() + 30_000).toISOString(),
     })
     expect(statuses()).toEqual(['agent review'])
-    const told = said(answer).user!
+    const told = textsOfAnswer(answer).user!
     for (const part of [
       app.store.briefs()[0]!.path,
       ...['approve', 'edit', 'cancel'].map(
@@ -259,7 +259,7 @@ describe('approval', () => {
   beforeEach(() => configureReview('approval'))
 
   test('a required approval is waited for without end and by no process', () => {
-    expect(said(endTurnWithBrief().answer).user).toContain('waits for your approval')
+    expect(textsOfAnswer(endTurnWithBrief().answer).user).toContain('waits for your approval')
     expect(lastHandoff()).toMatchObject({ state: 'review', dueAt: null })
     expect(left).toEqual([])
     app.wait(1_000_000)
@@ -337,7 +337,7 @@ describe('work that goes on during the review', () => {
     endTurn('Understood.')
     s.end('clear')
     const fresh = testSession(app, 'bbbbbbbb-0002', { ...s.env, BATON_SEAT: s.record().seatId })
-    expect(said(fresh.start('clear').answer).agent).toContain('Never use tabs')
+    expect(textsOfAnswer(fresh.start('clear').answer).agent).toContain('Never use tabs')
   })
 })
 
@@ -353,7 +353,7 @@ describe('a session that ends during the review', () => {
     expect(other.start().answer).toBe('')
     app.wait(30)
     const fresh = testSession(app, 'dddddddd-0004', { CLAUDE_CODE_SESSION_ATTENDED: '1' })
-    expect(said(fresh.start().answer).agent).toContain('Fix the login.')
+    expect(textsOfAnswer(fresh.start().answer).agent).toContain('Fix the login.')
   })
 })
 
@@ -365,7 +365,7 @@ describe('an idle session', () => {
     requestBrief(deps(), { sessionId: s.id, caller: null, reason: 'the model changes' })
     expect(order()).toMatchObject({ do: 'say', prompt: expect.stringContaining('the model changes') })
     const { answer } = s.hook('UserPromptSubmit', { prompt: order()!.prompt })
-    expect(said(answer).agent).toBeNull()
+    expect(textsOfAnswer(answer).agent).toBeNull()
     endTurn(BRIEF)
     expect(s.messages('handoff')).toMatchObject([{ status: 'delivered', via: 'order' }])
     expect(lastHandoff()).toMatchObject({ state: 'clearing', way: 'mod' })

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Policy } from '../../contract/policy.js'
 import type { HandoffRecord } from '../../contract/records/handoff.js'
 import { shortBriefId } from '../../policy/notice-text.js'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
 import { approveBrief, requestBrief } from './handoff-calls.js'
 
 const ENV = { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'api', CLAUDE_PID: String(process.pid) }
@@ -35,7 +35,7 @@ function endTurnWith(answer: string): void {
 /** Clears the session and returns the text for the one that follows. */
 function clearSession(): string {
   s.end('clear')
-  return said(testSession(app, 'bbbbbbbb-0002', ENV).start('clear').answer).agent ?? ''
+  return textsOfAnswer(testSession(app, 'bbbbbbbb-0002', ENV).start('clear').answer).agent ?? ''
 }
 
 describe('a brief that nobody has looked at yet', () => {
@@ -52,7 +52,7 @@ describe('a brief that nobody has looked at yet', () => {
   function expectApprovalNeeded(): void {
     const { briefId } = lastHandoff()
     expect(lastHandoff()).toMatchObject({ state: 'review', dueAt: null })
-    const { agent, user } = said(startNext().start().answer)
+    const { agent, user } = textsOfAnswer(startNext().start().answer)
     expect([agent, user]).toEqual([null, expect.stringContaining(`baton handoffs approve ${shortBriefId(briefId!)}`)])
     expect(lastHandoff()).toMatchObject({ state: 'review', briefId })
     approveBrief(deps(), { briefId: briefId!, caller: null })
@@ -64,11 +64,11 @@ describe('a brief that nobody has looked at yet', () => {
     endTurnWith(BRIEF)
     s.end('prompt_input_exit')
     const early = startNext()
-    expect(said(early.start().answer).agent).toBeNull()
+    expect(textsOfAnswer(early.start().answer).agent).toBeNull()
     expect(lastHandoff().state).toBe('review')
     early.end('prompt_input_exit')
     app.wait(600)
-    expect(said(startNext('cccccccc-0003').start().answer).agent).toContain('Fix the login.')
+    expect(textsOfAnswer(startNext('cccccccc-0003').start().answer).agent).toContain('Fix the login.')
   })
 
   test('a brief below the bar of an ended session waits for the required approval', () => {

@@ -1,8 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { presetLevels } from '../../config/presets.js'
-import { ADVICE } from '../../policy/texts.js'
-import { LEVELS, POINT, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { ADVICE_BY_MODE } from '../../policy/texts.js'
+import {
+  COMPACTION_POINT,
+  LEVEL_TOKENS,
+  type TestApp,
+  type TestSession,
+  testApp,
+  testSession,
+} from '../../testing/engine-session.js'
 
 let app: TestApp
 let s: TestSession
@@ -14,7 +21,7 @@ beforeEach(() => {
 afterEach(() => app.remove())
 
 test('each level warns exactly at its own token count', () => {
-  for (const [name, at] of Object.entries(LEVELS)) {
+  for (const [name, at] of Object.entries(LEVEL_TOKENS)) {
     s.step(at - 1)
     expect(s.events('level_crossed').some((event) => event.data.level === name)).toBe(false)
     s.step(at)
@@ -35,7 +42,7 @@ test('the event of a warning holds both percentages of the compaction point and 
     inputTokens: 8,
     cacheTokens: 119_992,
     contextWindow: 200_000,
-    compactionTokens: POINT,
+    compactionTokens: COMPACTION_POINT,
     usedTokens: 120_000,
     level: 'warning',
     levels: ['notice', 'warning'],
@@ -66,8 +73,8 @@ test('a level without actions appears on the timeline only, and is not named in 
 
 test('the preset tens emits one context_warning for each tenth and queues no message', () => {
   app.configure((policy) => ({ ...policy, levels: [...presetLevels(['tens']).values()] }))
-  s.step(Math.ceil(POINT * 0.1))
-  s.step(Math.ceil(POINT * 0.34))
+  s.step(Math.ceil(COMPACTION_POINT * 0.1))
+  s.step(Math.ceil(COMPACTION_POINT * 0.34))
   expect(s.messages()).toEqual([])
   expect(s.events('context_warning').map(({ data }) => [data.level, data.contextRemainingPercent])).toEqual([
     ['remaining-90', 90],
@@ -80,7 +87,7 @@ test('the preset tens emits one context_warning for each tenth and queues no mes
     inputTokens: 8,
     cacheTokens: 16_692,
     contextWindow: 200_000,
-    compactionTokens: POINT,
+    compactionTokens: COMPACTION_POINT,
     usedTokens: 16_700,
     level: 'remaining-90',
     levels: ['remaining-90'],
@@ -90,7 +97,7 @@ test('the preset tens emits one context_warning for each tenth and queues no mes
 
 test('the tenths beside the default levels do not take part in their message', () => {
   app.configure((policy) => ({ ...policy, levels: [...presetLevels(['default', 'tens']).values()] }))
-  s.step(LEVELS.notice)
+  s.step(LEVEL_TOKENS.notice)
   const ofMessage = s.events('context_warning').filter(({ data }) => data.messageId !== null)
   expect(ofMessage.map(({ data }) => data.level)).toEqual(['notice'])
   expect(s.events('context_warning')).toHaveLength(1 + 5)
@@ -100,7 +107,7 @@ test('the tenths beside the default levels do not take part in their message', (
 test('a session of a job emits one context_warning for each level it crosses and queues no message', () => {
   const ofJob = testSession(app, 'eeeeeeee-0005', { BATON_JOB_ID: 'job_1' })
   ofJob.start()
-  ofJob.step(LEVELS.warning)
+  ofJob.step(LEVEL_TOKENS.warning)
   expect(ofJob.messages()).toEqual([])
   expect(ofJob.events('context_warning').map(({ data }) => [data.level, data.levels, data.contextUsedPercent])).toEqual(
     [
@@ -169,7 +176,7 @@ test('a session known only from its status line warns as well', () => {
 test('with the mod the compaction point is exact, and stays so while only derived figures follow', () => {
   s.reports(90_000, 1)
   s.step(90_000)
-  expect(s.record().track).toMatchObject({ source: 'mod', limits: { exact: true, point: POINT } })
+  expect(s.record().track).toMatchObject({ source: 'mod', limits: { exact: true, point: COMPACTION_POINT } })
   app.configure((policy) => policy)
   s.stop()
   expect(s.record().track.limits.exact).toBe(true)
@@ -187,19 +194,19 @@ describe('a session that may be handed over', () => {
   const asksForBrief = (answer: string) => answer.includes('handoff brief')
 
   test('a session is asked for one brief, however many levels it reaches meanwhile', () => {
-    s.step(LEVELS.handoff)
-    s.step(LEVELS.critical)
+    s.step(LEVEL_TOKENS.handoff)
+    s.step(LEVEL_TOKENS.critical)
     expect(handoffs()).toMatchObject([{ level: 'handoff', state: 'requested', lastCall: true }])
     expect(s.messages('handoff')).toHaveLength(1)
   })
 
   test('a session gets the request and the figures, and no other advice on where to keep notes', () => {
-    s.step(LEVELS.handoff)
+    s.step(LEVEL_TOKENS.handoff)
     expect(s.messages('context').at(-1)).toMatchObject({ user_text: expect.stringContaining('handoff:') })
     const told = JSON.stringify(s.messages())
     expect(told).toContain('Context level')
     expect(asksForBrief(told)).toBe(true)
-    for (const advice of Object.values(ADVICE)) expect(told).not.toContain(advice)
+    for (const advice of Object.values(ADVICE_BY_MODE)) expect(told).not.toContain(advice)
   })
 
   test('the level handoff asks again for a thin brief; the level critical uses the brief it got', () => {
@@ -210,23 +217,23 @@ describe('a session that may be handed over', () => {
       turnOrigin: 'human',
       message: { role: 'user', content: 'Never touch a.ts.' },
     })
-    s.step(LEVELS.handoff)
+    s.step(LEVEL_TOKENS.handoff)
     expect(asksForBrief(endTurn(BRIEF))).toBe(true)
-    s.step(LEVELS.critical)
+    s.step(LEVEL_TOKENS.critical)
     expect(asksForBrief(endTurn(BRIEF))).toBe(false)
     expect(app.store.briefs()).toMatchObject([{ author: 'agent', status: 'checked' }])
     expect(handoffs()[0]).toMatchObject({ state: 'waiting', asked: 2 })
   })
 
   test('the level handoff at a turn’s last answer waits for the brief; the level critical does not', () => {
-    s.answers(LEVELS.handoff)
+    s.answers(LEVEL_TOKENS.handoff)
     expect(asksForBrief(endTurn('Done.'))).toBe(true)
     expect(app.store.briefs()).toEqual([])
     const full = testSession(app, 'dddddddd-0004', { CLAUDE_CODE_SESSION_ATTENDED: '1', BATON_SEAT: 'web' })
     s = full
     s.start()
     s.prompt()
-    s.answers(LEVELS.critical)
+    s.answers(LEVEL_TOKENS.critical)
     expect(asksForBrief(endTurn('Done.'))).toBe(false)
     expect(app.store.briefs()).toMatchObject([{ author: 'baton', sessionId: s.id }])
     expect(readFileSync(app.store.briefs()[0]!.path, 'utf8')).toContain('before the agent could be asked')

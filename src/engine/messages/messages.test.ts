@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Message } from '../../contract/records/message.js'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
 import { setEnabled } from '../signals/switches.js'
 import { REPEATED_MARK } from './message-text.js'
 
@@ -23,15 +23,15 @@ const switchOn = () => setEnabled(app.engine.deps, 'session', s.id, true, app.no
 
 /** Returns what several answers told the agent and the user. */
 function textsIn(...answers: { answer: string }[]) {
-  const all = answers.map(({ answer }) => said(answer))
+  const all = answers.map(({ answer }) => textsOfAnswer(answer))
   return { agent: all.flatMap(({ agent }) => agent ?? []), user: all.flatMap(({ user }) => user ?? []) }
 }
 
 describe('a warning', () => {
   test('a warning is sent with an answer that can carry it and delivered once the client continues', () => {
     const taken = s.step(90_000)
-    expect(said(taken.answer).agent).toMatch(/^\[baton\] Context level "notice": 90,000 tokens/)
-    expect(said(taken.answer).user).toMatch(/^\[baton\] notice: 54% full, about 77k tokens/)
+    expect(textsOfAnswer(taken.answer).agent).toMatch(/^\[baton\] Context level "notice": 90,000 tokens/)
+    expect(textsOfAnswer(taken.answer).user).toMatch(/^\[baton\] notice: 54% full, about 77k tokens/)
     expect(warning()).toMatchObject({
       status: 'sent',
       via: 'PostToolBatch',
@@ -69,8 +69,8 @@ describe('a warning', () => {
   test('a warning of a turn’s last answer goes to the user now, to the agent at the next prompt', () => {
     s.answers(90_000)
     const [stop, prompt] = [s.stop(), s.prompt()]
-    expect(said(stop.answer)).toEqual({ agent: null, user: expect.stringContaining('notice') })
-    expect(said(prompt.answer)).toEqual({ agent: expect.stringContaining('"notice"'), user: null })
+    expect(textsOfAnswer(stop.answer)).toEqual({ agent: null, user: expect.stringContaining('notice') })
+    expect(textsOfAnswer(prompt.answer)).toEqual({ agent: expect.stringContaining('"notice"'), user: null })
     expect(warning()).toMatchObject({ status: 'sent', via: 'UserPromptSubmit' })
   })
 
@@ -108,7 +108,7 @@ describe('after a crash of the client', () => {
   test('after a crash a sent warning that is not in the conversation is sent again, marked', () => {
     const [given] = textsIn(s.step(90_000)).agent
     app.wait(30)
-    const again = said(s.start('resume').answer)
+    const again = textsOfAnswer(s.start('resume').answer)
     expect(again.agent).toBe(`${REPEATED_MARK}\n${given}`)
     expect(again.user).toBeNull()
     // Between the start and the prompt the model was not asked.
@@ -127,7 +127,7 @@ describe('after a crash of the client', () => {
 
   test('after a crash a warning that still waited is sent without a mark', () => {
     s.step(90_000, { deliver: 'keep' })
-    expect(said(s.start('resume').answer).agent).toMatch(/^\[baton\] Context level "notice"/)
+    expect(textsOfAnswer(s.start('resume').answer).agent).toMatch(/^\[baton\] Context level "notice"/)
   })
 
   test('a late hook of a killed client gets no message and confirms none, because another client resumed', () => {
@@ -137,7 +137,7 @@ describe('after a crash of the client', () => {
     expect(killed.step(90_000).answer).toBe('')
     expect(resumed.messages('context')).toMatchObject([{ status: 'queued' }])
     const { answer } = resumed.prompt()
-    expect(said(answer).agent).toContain('"notice"')
+    expect(textsOfAnswer(answer).agent).toContain('"notice"')
     killed.stop()
     expect(resumed.messages('context')).toMatchObject([{ status: 'sent' }])
     resumed.batch()
@@ -253,7 +253,7 @@ describe('what a seat is told', () => {
     for (let n = 0; n < 60; n++) child.postCompact('auto', { deliver: 'keep' })
     const waiting = app.store.openMessages(s.record().seatId).length
     expect(waiting).toBe(60)
-    const answers = [1, 2].map(() => said(s.batch().answer).agent ?? '')
+    const answers = [1, 2].map(() => textsOfAnswer(s.batch().answer).agent ?? '')
     for (const answer of answers) expect(answer.length).toBeLessThan(9_900)
     expect(answers.at(-1)).not.toBe('')
     const heard = answers.flatMap((answer) => answer.match(/was compacted and is still running/g) ?? [])

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { NoticeKind, NotifyTarget } from '../../contract/records/notice.js'
 import { NOTICE_KINDS } from '../../contract/records/notice.js'
-import { LEVELS, type TestApp, testApp, testSession } from '../../testing/engine-session.js'
+import { LEVEL_TOKENS, type TestApp, testApp, testSession } from '../../testing/engine-session.js'
 
 let app: TestApp
 beforeEach(() => {
@@ -28,7 +28,7 @@ test('a level that tells the user gives one notice with the figures and no conve
   const s = testSession(app, 'aaaaaaaa-0001')
   s.start()
   s.hook('UserPromptSubmit', { prompt: 'the secret plan' })
-  s.step(LEVELS.warning + 100)
+  s.step(LEVEL_TOKENS.warning + 100)
   expect(storedNotices()).toEqual([
     {
       kind: 'level',
@@ -37,7 +37,7 @@ test('a level that tells the user gives one notice with the figures and no conve
       sessionId: s.id,
     },
   ])
-  s.step(LEVELS.warning + 200)
+  s.step(LEVEL_TOKENS.warning + 200)
   expect(storedKinds()).toEqual(['level'])
   expect(JSON.stringify(app.store.dueNotices('2027-01-01'))).not.toContain('secret plan')
 })
@@ -47,7 +47,7 @@ test('a level that tells no user gives no notice', () => {
   app.configure((policy) => ({ ...policy, levels: policy.levels.map((level) => ({ ...level, actions: [] })) }))
   const s = testSession(app)
   s.start()
-  s.step(LEVELS.warning + 100)
+  s.step(LEVEL_TOKENS.warning + 100)
   expect(storedNotices()).toEqual([])
 })
 
@@ -133,7 +133,7 @@ test('only targets that want the event get a notice', () => {
   configureTargets(target(['silence']), target(['permission'], 'desktop'))
   const s = testSession(app)
   s.start()
-  s.step(LEVELS.warning + 100)
+  s.step(LEVEL_TOKENS.warning + 100)
   s.hook('Notification', PERMISSION)
   expect(app.store.dueNotices('2027-01-01').map((one) => [one.kind, one.target.via])).toEqual([
     ['permission', 'desktop'],

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Mode } from '../../contract/level.js'
 import type { HandoffState } from '../../contract/records/handoff.js'
 import { sampleHandoff } from '../../store/samples.cases.js'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
 import { sendMessage } from './send-message.js'
 
 let app: TestApp
@@ -20,7 +20,7 @@ function send(text: string, mode: Mode = 'important', sender = 'lena'): void {
   sendMessage(app.engine.deps, { seatId: s.record().seatId, sender, mode, text, file: null })
 }
 const messagesIn = ({ answer }: { answer: string }): string[] =>
-  said(answer).agent?.match(/(?<=Message from \w+: ).*/g) ?? []
+  textsOfAnswer(answer).agent?.match(/(?<=Message from \w+: ).*/g) ?? []
 const storeHandoff = (state: HandoffState): void =>
   app.store.transaction(() =>
     app.store.putHandoff(

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { waitingHooksFolder } from '../../agents/claude-code/waiter.js'
 import type { Message } from '../../contract/records/message.js'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
 import { sendToSeat } from './deliver-to-seat.js'
 import { sendMessage } from './send-message.js'
 
@@ -38,7 +38,7 @@ describe('an order', () => {
   test('a message of an order that failed midway is sent again, marked, unless the conversation holds it', () => {
     const lost = send('first')
     answerOrder('refused', 'failed: the client threw')
-    expect(said(submitPrompt('my own words').answer).agent).toMatch(
+    expect(textsOfAnswer(submitPrompt('my own words').answer).agent).toMatch(
       /^\[baton\] \(repeated: .*\)\n\[baton\] Message from lena: first/,
     )
     expect(storedMessage(lost)).toMatchObject({ status: 'sent', repeated: true })
@@ -54,7 +54,7 @@ describe('an order', () => {
     const message = send('wake up')
     answerOrder('begun')
     const fresh = testSession(app, 'bbbbbbbb-0002', ATTENDED)
-    expect(said(fresh.start('clear').answer).agent).toMatch(/^\[baton\] \(repeated/)
+    expect(textsOfAnswer(fresh.start('clear').answer).agent).toMatch(/^\[baton\] \(repeated/)
     expect(storedMessage(message)).toMatchObject({ status: 'sent', sent_to: fresh.id, repeated: true })
   })
 

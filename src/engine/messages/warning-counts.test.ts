@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
 
 let app: TestApp
 let s: TestSession
@@ -17,7 +17,7 @@ const warnings = () => s.events('context_warning').map(({ data }) => data)
 test('a warning from the mod before the transcript held the answer gets the counts of the answer', () => {
   s.reports(120_000, 1)
   const { answer, unsettled } = s.batch(['toolu_late'])
-  expect(said(answer).agent).toContain('Context level "warning"')
+  expect(textsOfAnswer(answer).agent).toContain('Context level "warning"')
   expect({ told: warnings(), unsettled }).toEqual({ told: [], unsettled: true })
   s.answers(120_000)
   s.batch(['toolu_late'], { again: true })

@@ -2,13 +2,13 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
-  LEVELS,
-  type Sending,
-  said,
+  LEVEL_TOKENS,
+  type SendSignalOptions,
   type TestApp,
   type TestSession,
   testApp,
   testSession,
+  textsOfAnswer,
 } from '../../testing/engine-session.js'
 import { randomFrom } from '../../tracker/random.cases.js'
 import type { TakeResult } from './take-signal.js'
@@ -26,7 +26,7 @@ function runRandomSession(app: TestApp, s: TestSession, random: (below: number) 
   const chance = (percent: number): boolean => random(100) < percent
 
   const recordAnswer = (taken: { answer: string }): void => {
-    const { agent } = said(taken.answer)
+    const { agent } = textsOfAnswer(taken.answer)
     if (agent !== null) told.push(agent)
   }
   /** Takes the text the launcher prints before the engine reads the event, where no server runs. */
@@ -38,14 +38,14 @@ function runRandomSession(app: TestApp, s: TestSession, random: (below: number) 
     recordAnswer({ answer: readFileSync(join(taken, event), 'utf8') })
     writeFileSync(join(taken, `given.${event}`), '')
   }
-  const chooseDelivery = (event: string): Sending => {
+  const chooseDelivery = (event: string): SendSignalOptions => {
     if (chance(50)) return {}
     runLauncher(event)
     return { deliver: 'outbox' }
   }
   /** Signals that wait for an engine while the client continues and its transcript grows. */
   let spool: (() => void)[] | null = null
-  const send = (event: string, call: (sending: Sending) => TakeResult): void => {
+  const send = (event: string, call: (sending: SendSignalOptions) => TakeResult): void => {
     if (spool === null) {
       recordAnswer(call(chooseDelivery(event)))
       return
@@ -147,7 +147,7 @@ test.each(Array.from({ length: 12 }, (_, seed) => seed))(
 
       const crossings = s.events('level_crossed').map((event) => `${event.data.cycle} ${event.data.level}`)
       expect(new Set(crossings).size).toBe(crossings.length)
-      const reached = Object.entries(LEVELS)
+      const reached = Object.entries(LEVEL_TOKENS)
         .filter(([, at]) => used >= at)
         .map(([name]) => name)
       for (const name of reached) expect(record.track.latched.map((latch) => latch.name)).toContain(name)

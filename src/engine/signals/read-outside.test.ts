@@ -4,7 +4,7 @@ import type { Agent } from '../../agents/agent.js'
 import { agents } from '../../agents/index.js'
 import { transcriptReaders } from '../../agents/readers.js'
 import type { RawSignal } from '../../contract/signal.js'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
 import type { BriefSources, EngineDependencies } from '../context.js'
 import { type Engine, makeEngine } from '../engine.js'
 
@@ -123,7 +123,7 @@ test('the transcript is searched for an unconfirmed message while the store is n
   const session = testSession(app)
   session.start('startup', { engine })
   const { answer } = session.step(120_000, { engine })
-  session.holds(said(answer).agent!)
+  session.holds(textsOfAnswer(answer).agent!)
   session.end('other', { engine })
   expect(calls.filter(({ what }) => what === 'heard')).toEqual([{ what: 'heard', locked: false }])
   expect(session.messages().map(({ status }) => status)).toEqual(['delivered'])

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
 import { factsOf } from '../compaction/brief-sources.js'
 import { offerBrief, requestBrief } from '../handoff/handoff-calls.js'
 
@@ -50,12 +50,12 @@ describe('two clients in one seat', () => {
     other.start()
     other.end('clear')
     const fresh = testSession(app, 'cccccccc-0003', OTHER)
-    expect(said(fresh.start('clear').answer).agent).toBeNull()
+    expect(textsOfAnswer(fresh.start('clear').answer).agent).toBeNull()
     expect(handoffOf(one)).toMatchObject({ state: 'clearing', newSessionId: null })
     answerOrder(one)
     one.end('clear')
     const next = testSession(app, 'dddddddd-0004', ONE)
-    expect(said(next.start('clear').answer).agent).toContain('Fix the login.')
+    expect(textsOfAnswer(next.start('clear').answer).agent).toContain('Fix the login.')
   })
 
   test('a /clear does not receive another client’s brief while or after that client starts afresh', () => {
@@ -67,11 +67,11 @@ describe('two clients in one seat', () => {
     one.end('clear')
     other.end('clear')
     const beside = testSession(app, 'cccccccc-0003', OTHER)
-    expect(said(beside.start('clear').answer).agent).toBeNull()
+    expect(textsOfAnswer(beside.start('clear').answer).agent).toBeNull()
     const next = testSession(app, 'dddddddd-0004', ONE)
-    expect(said(next.start('clear').answer).agent).toContain('Fix the login.')
+    expect(textsOfAnswer(next.start('clear').answer).agent).toContain('Fix the login.')
     beside.end('clear')
-    expect(said(testSession(app, 'eeeeeeee-0005', OTHER).start('clear').answer).agent).toBeNull()
+    expect(textsOfAnswer(testSession(app, 'eeeeeeee-0005', OTHER).start('clear').answer).agent).toBeNull()
     expect(handoffOf(one)).toMatchObject({ state: 'confirmed', newSessionId: next.id })
   })
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
 
 let app: TestApp
 let s: TestSession
@@ -22,7 +22,7 @@ describe('enabled, but no readings', () => {
     expect(alarms()).toBe(0)
     answers.push(...runUnseenBatches(1), ...runUnseenBatches(30))
     expect(alarms()).toBe(1)
-    const told = answers.map(({ answer }) => said(answer)).filter(({ user }) => user !== null)
+    const told = answers.map(({ answer }) => textsOfAnswer(answer)).filter(({ user }) => user !== null)
     expect(told).toEqual([{ agent: null, user: expect.stringMatching(/20 tool calls.* baton doctor/) }])
   })
 

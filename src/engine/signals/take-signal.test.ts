@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { said, type TestApp, type TestSession, testApp, testSession } from '../../testing/engine-session.js'
+import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
 
 let app: TestApp
 let s: TestSession
@@ -189,7 +189,7 @@ describe('figures', () => {
     expect(s.record().silence.toolCalls).toBe(1)
     s.answers(90_000, { id: 'msg_late' })
     const taken = s.batch(['toolu_msg_late'], { again: true })
-    expect(said(taken.answer).agent).toContain('"notice"')
+    expect(textsOfAnswer(taken.answer).agent).toContain('"notice"')
     expect(s.record().silence.toolCalls).toBe(0)
     expect(s.record().track.used).toBe(90_000)
   })
@@ -233,13 +233,13 @@ describe('a broken configuration', () => {
   test('a broken configuration is reported to the user once, and again when its errors change', () => {
     s.start()
     app.breakConfig(['no such level'])
-    expect(said(s.prompt().answer)).toEqual({
+    expect(textsOfAnswer(s.prompt().answer)).toEqual({
       agent: null,
       user: expect.stringContaining('levels[0].at: no such level'),
     })
-    expect(said(s.stop().answer).user).toBeNull()
+    expect(textsOfAnswer(s.stop().answer).user).toBeNull()
     app.breakConfig(['another'])
-    expect(said(s.prompt().answer).user).toContain('another')
+    expect(textsOfAnswer(s.prompt().answer).user).toContain('another')
     app.breakConfig([])
     s.stop()
     expect(s.record().configTrouble).toBeNull()

@@ -2,12 +2,12 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, 
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
-  type Sending,
-  said,
+  type SendSignalOptions,
   type TestApp,
   type TestSession,
   testApp,
   testSession,
+  textsOfAnswer,
 } from '../../testing/engine-session.js'
 import { setEnabled } from './switches.js'
 
@@ -22,7 +22,7 @@ beforeEach(() => {
 })
 afterEach(() => app.remove())
 
-const unserved: Sending = { deliver: 'outbox' }
+const unserved: SendSignalOptions = { deliver: 'outbox' }
 const hasStoredAnswer = (session = s) => existsSync(join(app.outbox, session.id))
 const warning = () => s.messages('context').at(-1)!
 
@@ -32,7 +32,7 @@ function launch(
   options: { killed?: boolean; session?: TestSession } = {},
 ): { agent: string | null; user: string | null } {
   const out = join(app.outbox, (options.session ?? s).id)
-  if (!existsSync(join(out, event))) return said('')
+  if (!existsSync(join(out, event))) return textsOfAnswer('')
   const taken = `${out}.taken.${++launchers}`
   renameSync(out, taken)
   const answer = readFileSync(join(taken, event), 'utf8')
@@ -41,7 +41,7 @@ function launch(
     writeFileSync(mark, '')
     utimesSync(mark, app.now(), app.now())
   }
-  return said(answer)
+  return textsOfAnswer(answer)
 }
 
 /**
@@ -226,7 +226,7 @@ test('an unusable outbox prevents neither measuring nor a direct answer', () => 
   expect(s.record().track.used).toBe(90_000)
   expect(warning().status).toBe('queued')
   expect(app.logged).toContain('the outbox cannot be used')
-  expect(said(s.step(91_000).answer).agent).toContain('"notice"')
+  expect(textsOfAnswer(s.step(91_000).answer).agent).toContain('"notice"')
 })
 
 describe('two engines on one store', () => {
@@ -235,7 +235,7 @@ describe('two engines on one store', () => {
     const tool = s.answers(90_000)
     s.batch([tool], unserved)
     const answer = s.batch([tool], { engine: second })
-    expect(said(answer.answer).agent).toContain('"notice"')
+    expect(textsOfAnswer(answer.answer).agent).toContain('"notice"')
     expect(hasStoredAnswer()).toBe(false)
     expect(launch('PostToolBatch').agent).toBeNull()
     expect(s.prompt({ engine: second }).answer).toBe('')

@@ -3,7 +3,7 @@ import type { Policy } from '../../contract/policy.js'
 import type { SessionRecord } from '../../contract/records/session.js'
 import { resolveLevels } from '../../policy/levels.js'
 import type { Store } from '../../store/store.js'
-import { type Growth, growthOf, paceOf, stepsTo, tokensPerStep } from '../../tracker/forecast.js'
+import { estimateSteps, type Growth, growthOf, millisecondsPerStep, tokensPerStep } from '../../tracker/forecast.js'
 
 /** Number of newest readings from which the pace is computed. */
 const RECENT_READINGS = 32
@@ -12,7 +12,7 @@ const RECENT_READINGS = 32
 export function forecastSession(store: Pick<Store, 'readings'>, record: SessionRecord, policy: Policy): Forecast {
   const { sessionId, track } = record
   const growth = growthOf(track)
-  const pace = growth && paceOf(timesOf(store, record))
+  const pace = growth && millisecondsPerStep(timesOf(store, record))
   const levels = resolveLevels(policy.levels, track.limits)
     .filter(({ reachable }) => reachable)
     .sort((a, b) => (a.atTokens ?? 0) - (b.atTokens ?? 0))
@@ -33,7 +33,7 @@ type Until = Pick<Forecast['levels'][number], 'steps' | 'low' | 'high' | 'minute
 function until(at: number | null, used: number | null, growth: Growth | null, pace: number | null): Until {
   if (at !== null && used !== null && used >= at) return { steps: 0, low: 0, high: 0, minutes: 0 }
   if (at === null || used === null || growth === null) return { steps: null, low: null, high: null, minutes: null }
-  const left = stepsTo(at - used, growth)
+  const left = estimateSteps(at - used, growth)
   return { ...left, minutes: pace === null ? null : Math.round((left.steps * pace) / 6_000) / 10 }
 }
 

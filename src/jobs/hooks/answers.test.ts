@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { contextOf, decisionOf, MOST_CONTEXT } from '../job-hooks.js'
+import { hookContextText, lastHookDecision, MAX_HOOK_CONTEXT } from '../job-hooks.js'
 import type { HookResult } from './hook-result.js'
 
 const result = (output: string, more: Partial<HookResult> = {}): HookResult => ({
@@ -12,7 +12,7 @@ const result = (output: string, more: Partial<HookResult> = {}): HookResult => (
   output,
   ...more,
 })
-const decided = (...results: HookResult[]) => decisionOf({ results, stoppedBy: null }).decision
+const decided = (...results: HookResult[]) => lastHookDecision({ results, stoppedBy: null }).decision
 
 test.each([
   ['', 'abort'],
@@ -46,10 +46,10 @@ test('without a hook for the event, Baton hands off by itself', () => {
 })
 
 test('text that hooks put before the prompt is limited in size, and says so', () => {
-  expect(contextOf({ results: [result('  \n'), result(' a \n'), result('b', { ok: false })], stoppedBy: null })).toBe(
-    'a',
-  )
-  const long = contextOf({ results: [result('x'.repeat(MOST_CONTEXT + 5))], stoppedBy: null })
-  expect(long.length).toBeLessThan(MOST_CONTEXT + 100)
+  expect(
+    hookContextText({ results: [result('  \n'), result(' a \n'), result('b', { ok: false })], stoppedBy: null }),
+  ).toBe('a')
+  const long = hookContextText({ results: [result('x'.repeat(MAX_HOOK_CONTEXT + 5))], stoppedBy: null })
+  expect(long.length).toBeLessThan(MAX_HOOK_CONTEXT + 100)
   expect(long).toContain('[baton] 5 characters ')
 })

@@ -39,6 +39,6 @@ export type HookOutcome = Pick<HookResult, 'exitCode' | 'output' | 'error'> & {
   errorOutput?: string
 }
 
-export function failed(error: string, output = '', exitCode: number | null = null): HookOutcome {
+export function failedHook(error: string, output = '', exitCode: number | null = null): HookOutcome {
   return { exitCode, output, error }
 }

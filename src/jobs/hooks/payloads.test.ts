@@ -1,38 +1,38 @@
 import { expect, test } from 'vitest'
 import { HOOK_PAYLOAD_PATHS } from '../../contract/hook-payloads.js'
 import type { JobRecord } from '../../contract/records/job.js'
-import { aJob, aSpec, shell } from '../../testing/job-hooks.js'
+import { jobSpecWithHooks, jobWithHooks, shellHook } from '../../testing/job-hooks.js'
 import { endEvent, endPayload, sessionStartPayload, thresholdPayload } from './payloads.js'
 import { hookListsFor, hooksFor } from './select-hooks.js'
 
 test('the context_threshold payload has the used tokens, both percentages and the folders', () => {
-  expect(thresholdPayload(aJob(), 's1', { used: 150_300, window: 200_000, point: 167_000, model: 'claude-x' })).toEqual(
-    {
-      hook_event_name: 'context_threshold',
-      context: {
-        input_tokens: 150_300,
-        context_window: 200_000,
-        usage_percent: 0.7515,
-        remaining_percent: 0.2485,
-        model_name: 'claude-x',
-        compaction_tokens: 167_000,
-        compaction_percent: 0.9,
-      },
-      session: {
-        session_id: 's1',
-        agent_name: 'coder',
-        job_id: 'j1',
-        working_directory: '/repo',
-        worktree_path: '/repo/.worktrees/j1',
-        branch_name: 'agent/coder/j1',
-      },
-      original_prompt: 'Build it.',
+  expect(
+    thresholdPayload(jobWithHooks(), 's1', { used: 150_300, window: 200_000, point: 167_000, model: 'claude-x' }),
+  ).toEqual({
+    hook_event_name: 'context_threshold',
+    context: {
+      input_tokens: 150_300,
+      context_window: 200_000,
+      usage_percent: 0.7515,
+      remaining_percent: 0.2485,
+      model_name: 'claude-x',
+      compaction_tokens: 167_000,
+      compaction_percent: 0.9,
     },
-  )
+    session: {
+      session_id: 's1',
+      agent_name: 'coder',
+      job_id: 'j1',
+      working_directory: '/repo',
+      worktree_path: '/repo/.worktrees/j1',
+      branch_name: 'agent/coder/j1',
+    },
+    original_prompt: 'Build it.',
+  })
 })
 
 test('unknown figures in a payload are null, never 0', () => {
-  const job = aJob({ workspace: null, spec: aSpec({ agentName: null }) })
+  const job = jobWithHooks({ workspace: null, spec: jobSpecWithHooks({ agentName: null }) })
   const { context, session } = thresholdPayload(job, 's1', { used: 9, window: null, point: null, model: null })
   expect(context).toMatchObject({
     context_window: null,
@@ -54,12 +54,12 @@ test('the session_start payload tells first sessions from continued ones and nam
     worktree_path: '/repo/.worktrees/j1',
     branch_name: 'agent/coder/j1',
   }
-  expect(sessionStartPayload(aJob({ handoffs: 2 }), 's2', 's1', 'P')).toEqual({
+  expect(sessionStartPayload(jobWithHooks({ handoffs: 2 }), 's2', 's1', 'P')).toEqual({
     hook_event_name: 'session_start',
     session: { ...session, is_continuation: true, previous_session_id: 's1', handoff_count: 2 },
     prompt: 'P',
   })
-  expect(sessionStartPayload(aJob(), 's2', null, 'P').session).toEqual({
+  expect(sessionStartPayload(jobWithHooks(), 's2', null, 'P').session).toEqual({
     ...session,
     is_continuation: false,
     previous_session_id: null,
@@ -72,15 +72,15 @@ test('the paths that the configuration accepts for `when` are those of the paylo
     typeof value !== 'object' || value === null
       ? []
       : Object.entries(value).flatMap(([key, inner]) => [before + key, ...pathsOf(inner, `${before}${key}.`)])
-  const threshold = thresholdPayload(aJob(), 's1', { used: 1, window: 2, point: 2, model: 'm' })
+  const threshold = thresholdPayload(jobWithHooks(), 's1', { used: 1, window: 2, point: 2, model: 'm' })
   expect(pathsOf({ ...threshold, level: 'notice' }).sort()).toEqual([...HOOK_PAYLOAD_PATHS.context_threshold].sort())
-  const start = sessionStartPayload(aJob(), 's2', 's1', 'P')
+  const start = sessionStartPayload(jobWithHooks(), 's2', 's1', 'P')
   expect(pathsOf(start).sort()).toEqual([...HOOK_PAYLOAD_PATHS.session_start].sort())
-  expect(pathsOf(endPayload(aJob())).sort()).toEqual([...HOOK_PAYLOAD_PATHS.end].sort())
+  expect(pathsOf(endPayload(jobWithHooks())).sort()).toEqual([...HOOK_PAYLOAD_PATHS.end].sort())
 })
 
 test('the end payload describes job, result and worktree', () => {
-  const job = aJob({
+  const job = jobWithHooks({
     state: 'failed',
     exitReason: 'error',
     detail: 'It broke.',
@@ -125,7 +125,12 @@ test.each<[JobRecord['state'], JobRecord['exitReason'], string]>([
 )
 
 test('every end runs after_run, and failures and timeouts run on_error first', () => {
-  const hooks = { onContextThreshold: [], onSessionStart: [], afterRun: [shell('after')], onError: [shell('error')] }
+  const hooks = {
+    onContextThreshold: [],
+    onSessionStart: [],
+    afterRun: [shellHook('after')],
+    onError: [shellHook('error')],
+  }
   const names = (event: Parameters<typeof hooksFor>[1]) =>
     hooksFor(hooks, event).map((hook) => hook.type === 'shell' && hook.command)
   expect(names('failed')).toEqual(['error', 'after'])

@@ -6,8 +6,14 @@ import { holdTime } from '../../../test/harness/held-time.js'
 import { until } from '../../../test/harness/wait.js'
 import type { HookEvent, HookSpec } from '../../contract/records/job.js'
 import { isRunning } from '../../lib/process-info.js'
-import { aJob, listen, type ReceivedRequest, shell, webhook } from '../../testing/job-hooks.js'
-import { contextOf, decisionOf } from '../job-hooks.js'
+import {
+  jobWithHooks,
+  type ReceivedRequest,
+  shellHook,
+  startHookReceiver,
+  webhookHook,
+} from '../../testing/job-hooks.js'
+import { hookContextText, lastHookDecision } from '../job-hooks.js'
 import { endPayload, sessionStartPayload, thresholdPayload } from './payloads.js'
 import { runHooks } from './run-hooks.js'
 
@@ -17,10 +23,15 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-const THRESHOLD = thresholdPayload(aJob(), 's1', { used: 150_000, window: 200_000, point: 167_000, model: 'm' })
-const START = sessionStartPayload(aJob({ handoffs: 1 }), 's2', 's1', 'Build it.')
+const THRESHOLD = thresholdPayload(jobWithHooks(), 's1', { used: 150_000, window: 200_000, point: 167_000, model: 'm' })
+const START = sessionStartPayload(jobWithHooks({ handoffs: 1 }), 's2', 's1', 'Build it.')
 const END = endPayload(
-  aJob({ state: 'completed', exitReason: 'success', endedAt: '2026-02-16T10:30:00Z', result: 'Done & <!channel>.' }),
+  jobWithHooks({
+    state: 'completed',
+    exitReason: 'success',
+    endedAt: '2026-02-16T10:30:00Z',
+    result: 'Done & <!channel>.',
+  }),
 )
 
 const payloadOf = (event: HookEvent) =>
@@ -32,8 +43,8 @@ const run = (event: HookEvent, hooks: HookSpec[], env: Record<string, string> = 
     jobId: 'j1',
     graceMs,
   })
-const serve = async (answer: Parameters<typeof listen>[0]) => {
-  const server = await listen(answer)
+const serve = async (answer: Parameters<typeof startHookReceiver>[0]) => {
+  const server = await startHookReceiver(answer)
   onTestFinished(server.close)
   return server
 }
@@ -41,7 +52,7 @@ const serve = async (answer: Parameters<typeof listen>[0]) => {
 describe('shell hooks', () => {
   test("a shell hook gets the payload on stdin, the working directory and the job's id", async () => {
     const { results } = await run('context_threshold', [
-      shell('cat; echo; echo "$BATON_JOB_ID $(pwd)"', { name: 'Save' }),
+      shellHook('cat; echo; echo "$BATON_JOB_ID $(pwd)"', { name: 'Save' }),
     ])
     expect(results).toMatchObject([{ name: 'Save', type: 'shell', ok: true, exitCode: 0, error: null }])
     const [payload, line] = results[0]!.output.trim().split('\n')
@@ -51,9 +62,9 @@ describe('shell hooks', () => {
 
   test.each(['/bin/sh', 'bash', 'dash'])('a payload with any content survives an echo in %s', async (sh) => {
     const prompt = 'two\nlines,\ta "quote", a \\n that is none, \\u0041, \u0007'
-    const payload = sessionStartPayload(aJob(), 's2', 's1', prompt)
+    const payload = sessionStartPayload(jobWithHooks(), 's2', 's1', prompt)
     const ground = { cwd: folder, env: { PATH: process.env.PATH }, jobId: 'j1' }
-    const hook = shell(`command -v ${sh} > there || exit 0; exec ${sh} -c 'PAYLOAD=$(cat); echo "$PAYLOAD"'`)
+    const hook = shellHook(`command -v ${sh} > there || exit 0; exec ${sh} -c 'PAYLOAD=$(cat); echo "$PAYLOAD"'`)
     const { results } = await runHooks([hook], 'session_start', payload, ground)
     if (readFileSync(join(folder, 'there'), 'utf8') !== '') expect(JSON.parse(results[0]!.output)).toEqual(payload)
   })
@@ -61,7 +72,7 @@ describe('shell hooks', () => {
   test('a shell hook that hangs is killed with everything it started', async () => {
     const stubborn = `sh -c 'trap "" TERM; echo $$ > child; while :; do sleep 0.1; done'`
     const time = holdTime()
-    const running = run('failed', [shell(`${stubborn} & wait`, { timeoutMs: 1_500 }), shell('echo next')])
+    const running = run('failed', [shellHook(`${stubborn} & wait`, { timeoutMs: 1_500 }), shellHook('echo next')])
     await until(
       'it has begun',
       () => existsSync(join(folder, 'child')) && readFileSync(join(folder, 'child'), 'utf8') !== '',
@@ -77,23 +88,26 @@ describe('shell hooks', () => {
 
   test('a shell hook that prints 10 MB is read to its end, and 1 MB of it is kept', async () => {
     const { results } = await run('context_threshold', [
-      shell('head -c 10000000 /dev/zero | tr "\\\\0" x; echo; echo continue'),
+      shellHook('head -c 10000000 /dev/zero | tr "\\\\0" x; echo; echo continue'),
     ])
     expect(results[0]!.ok).toBe(true)
     expect(results[0]!.output.length).toBeGreaterThan(1_000_000)
     expect(results[0]!.output.length).toBeLessThan(1_100_000)
-    expect(decisionOf({ results, stoppedBy: null }).decision).toBe('continue')
+    expect(lastHookDecision({ results, stoppedBy: null }).decision).toBe('continue')
   })
 
   test('after a shell hook failed, the next one runs unless configured otherwise', async () => {
     const fails = 'echo no >&2; exit 1'
-    const on = await run('completed', [shell(fails), shell('touch after')])
+    const on = await run('completed', [shellHook(fails), shellHook('touch after')])
     expect(on).toMatchObject({
       results: [{ ok: false, exitCode: 1, error: 'exited with 1: no' }, { ok: true }],
       stoppedBy: null,
     })
     rmSync(join(folder, 'after'))
-    const off = await run('completed', [shell(fails, { name: 'Gate', continueOnError: false }), shell('touch after')])
+    const off = await run('completed', [
+      shellHook(fails, { name: 'Gate', continueOnError: false }),
+      shellHook('touch after'),
+    ])
     expect(off.results).toHaveLength(1)
     expect(off.stoppedBy).toMatchObject({ name: 'Gate' })
     expect(existsSync(join(folder, 'after'))).toBe(false)
@@ -101,18 +115,18 @@ describe('shell hooks', () => {
 
   test('a shell hook in a missing folder fails without throwing', async () => {
     const ground = { cwd: join(folder, 'gone'), env: {}, jobId: 'j1' }
-    const { results } = await runHooks([shell('true')], 'completed', END, ground)
+    const { results } = await runHooks([shellHook('true')], 'completed', END, ground)
     expect(results).toMatchObject([{ ok: false, error: expect.stringContaining('could not be started') }])
   })
 })
 
 test('only hooks meant for the event and the payload run', async () => {
   const hooks = [
-    shell('echo a', { onEvents: ['failed', 'timeout'] }),
-    shell('echo b', { onEvents: ['completed'] }),
-    shell('echo c', { when: 'result.success' }),
-    shell('echo d', { when: 'result.error' }),
-    shell('echo e', { when: 'result.constructor' }),
+    shellHook('echo a', { onEvents: ['failed', 'timeout'] }),
+    shellHook('echo b', { onEvents: ['completed'] }),
+    shellHook('echo c', { when: 'result.success' }),
+    shellHook('echo d', { when: 'result.error' }),
+    shellHook('echo e', { when: 'result.constructor' }),
   ]
   expect((await run('completed', hooks)).results.map(({ output }) => output)).toEqual(['b\n', 'c\n'])
 })
@@ -120,7 +134,7 @@ test('only hooks meant for the event and the payload run', async () => {
 test('no hook is started once the job is stopped', async () => {
   const stop = new AbortController()
   const ground = { cwd: folder, env: { PATH: process.env.PATH }, jobId: 'j1', signal: stop.signal, graceMs: 100 }
-  const going = runHooks([shell('touch begun; sleep 60'), shell('touch second')], 'completed', END, ground)
+  const going = runHooks([shellHook('touch begun; sleep 60'), shellHook('touch second')], 'completed', END, ground)
   await until('the hook runs', () => existsSync(join(folder, 'begun')))
   stop.abort()
   expect((await going).results).toMatchObject([{ ok: false, error: 'was killed with the job' }])
@@ -130,7 +144,7 @@ test('no hook is started once the job is stopped', async () => {
 describe('webhooks', () => {
   test('a webhook gets the payload with variables filled in, and its reply is the answer', async () => {
     const server = await serve(() => ({ body: '{"decision":"continue"}' }))
-    const hook = webhook(`${server.url}/in?key=\${KEY}`, {
+    const hook = webhookHook(`${server.url}/in?key=\${KEY}`, {
       method: 'PUT',
       headers: { Authorization: `Bearer \${TOKEN}` },
     })
@@ -143,27 +157,27 @@ describe('webhooks', () => {
       },
     ])
     expect(JSON.parse(server.received[0]!.body)).toEqual(THRESHOLD)
-    expect(decisionOf(done)).toEqual({ decision: 'continue', reason: 'the hook `webhook 1` answered continue' })
+    expect(lastHookDecision(done)).toEqual({ decision: 'continue', reason: 'the hook `webhook 1` answered continue' })
   })
 
   test('a webhook may have a timeout larger than a timer can count', async () => {
     const server = await serve(() => ({ body: '{}' }))
     for (const timeoutMs of [3_000_000_000, 10_000_000_000])
-      expect((await run('completed', [webhook(server.url, { timeoutMs })])).results).toMatchObject([{ ok: true }])
+      expect((await run('completed', [webhookHook(server.url, { timeoutMs })])).results).toMatchObject([{ ok: true }])
   })
 
   test('a webhook that is down, slow, refuses or redirects fails with a sentence', async () => {
-    const gone = await listen(() => ({}))
+    const gone = await startHookReceiver(() => ({}))
     await gone.close()
     const slow = await serve(() => null)
     const angry = await serve(({ path }) =>
       path === '/away' ? { status: 302, headers: { location: '/' } } : { status: 503 },
     )
     const { results } = await run('completed', [
-      webhook(gone.url),
-      webhook(slow.url, { timeoutMs: 200 }),
-      webhook(angry.url),
-      webhook(`${angry.url}/away`),
+      webhookHook(gone.url),
+      webhookHook(slow.url, { timeoutMs: 200 }),
+      webhookHook(angry.url),
+      webhookHook(`${angry.url}/away`),
     ])
     expect(results.map(({ ok }) => ok)).toEqual([false, false, false, false])
     expect(results.map(({ error }) => error)).toEqual([
@@ -176,7 +190,7 @@ describe('webhooks', () => {
 
   test('the whole URL of a webhook may come from the environment if it is a valid one', async () => {
     const server = await serve(() => ({ body: '{}' }))
-    const whole = webhook(`\${HOOK_URL}`)
+    const whole = webhookHook(`\${HOOK_URL}`)
     expect((await run('completed', [whole], { HOOK_URL: `${server.url}/in` })).results).toMatchObject([{ ok: true }])
     expect(server.received).toMatchObject([{ path: '/in' }])
     expect((await run('completed', [whole], { HOOK_URL: 'data:,{}' })).results).toMatchObject([
@@ -186,7 +200,7 @@ describe('webhooks', () => {
 
   test('a webhook is not called while one of its variables is not set', async () => {
     const server = await serve(() => ({}))
-    const { results } = await run('completed', [webhook(server.url, { headers: { A: `\${GONE}` } })])
+    const { results } = await run('completed', [webhookHook(server.url, { headers: { A: `\${GONE}` } })])
     expect(results).toMatchObject([{ ok: false, error: 'GONE: not set in the environment' }])
     expect(server.received).toEqual([])
   })
@@ -202,7 +216,7 @@ describe('webhooks', () => {
       server.close()
     })
     const { port } = server.address() as { port: number }
-    const { results } = await run('context_threshold', [webhook(`http://127.0.0.1:${port}`, { timeoutMs: 300 })])
+    const { results } = await run('context_threshold', [webhookHook(`http://127.0.0.1:${port}`, { timeoutMs: 300 })])
     expect(results).toMatchObject([{ ok: false, error: 'no answer within 300 ms' }])
   })
 })
@@ -214,11 +228,11 @@ test('no hook result contains a secret, whichever hook prints it', async () => {
   const { results } = await run(
     'completed',
     [
-      webhook(`${echo.url}/?k=\${HIDDEN}`, { headers: { Authorization: `Bearer \${HIDDEN}` } }),
-      webhook(`http://127.0.0.1:1/\${HIDDEN}`),
-      webhook(`http://\${HIDDEN} bad address`),
+      webhookHook(`${echo.url}/?k=\${HIDDEN}`, { headers: { Authorization: `Bearer \${HIDDEN}` } }),
+      webhookHook(`http://127.0.0.1:1/\${HIDDEN}`),
+      webhookHook(`http://\${HIDDEN} bad address`),
       {
-        ...shell(''),
+        ...shellHook(''),
         type: 'slack',
         channelId: 'C',
         botTokenEnv: null,
@@ -226,7 +240,7 @@ test('no hook result contains a secret, whichever hook prints it', async () => {
         username: null,
         iconEmoji: null,
       } as HookSpec,
-      shell('echo "$MY_API_KEY"; echo "$MY_API_KEY" >&2; exit 1'),
+      shellHook('echo "$MY_API_KEY"; echo "$MY_API_KEY" >&2; exit 1'),
     ],
     env,
   )
@@ -242,8 +256,8 @@ test('secrets are redacted before a text is cut, and also where a reply quotes t
   const { results } = await run(
     'completed',
     [
-      shell('echo "$MY_API_KEY" >&2; head -c 1990 /dev/zero | tr "\\0" x >&2; exit 1'),
-      webhook(echo.url, { headers: { 'X-Key': `\${QUOTED}` } }),
+      shellHook('echo "$MY_API_KEY" >&2; head -c 1990 /dev/zero | tr "\\0" x >&2; exit 1'),
+      webhookHook(echo.url, { headers: { 'X-Key': `\${QUOTED}` } }),
     ],
     { MY_API_KEY: 'abcdefghijklmnopqrstuvwxyz', QUOTED: quoted },
   )
@@ -312,16 +326,16 @@ describe('chat hooks', () => {
 })
 
 test('a failing threshold hook causes the built-in handoff, and start output goes before the prompt', async () => {
-  const gate = await run('context_threshold', [shell('exit 1', { name: 'Gate', continueOnError: false })])
-  expect(decisionOf(gate)).toEqual({
+  const gate = await run('context_threshold', [shellHook('exit 1', { name: 'Gate', continueOnError: false })])
+  expect(lastHookDecision(gate)).toEqual({
     decision: 'handoff',
     reason: expect.stringContaining('the hook `Gate` failed (exited with 1)'),
   })
   const server = await serve(() => ({ body: '{"context":"From the web."}' }))
   const start = await run('session_start', [
-    shell('echo "From the shell."'),
-    webhook(server.url),
-    shell('echo lost; exit 1'),
+    shellHook('echo "From the shell."'),
+    webhookHook(server.url),
+    shellHook('echo lost; exit 1'),
   ])
-  expect(contextOf(start)).toBe('From the shell.\n\nFrom the web.')
+  expect(hookContextText(start)).toBe('From the shell.\n\nFrom the web.')
 })

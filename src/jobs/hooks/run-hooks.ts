@@ -2,8 +2,8 @@ import type { HookEvent, HookSpec } from '../../contract/records/job.js'
 import { reasonOf } from '../../lib/errors.js'
 import { httpPost, refusalReason } from '../../lib/http-post.js'
 import { runCommand } from '../../lib/run-command.js'
-import { chatText, cut } from './chat-text.js'
-import { failed, type HookContext, type HookOutcome, type HookResult, type HookRun } from './hook-result.js'
+import { chatText, cutChatText } from './chat-text.js'
+import { failedHook, type HookContext, type HookOutcome, type HookResult, type HookRun } from './hook-result.js'
 import type { HookPayload } from './payloads.js'
 import { appliesTo } from './select-hooks.js'
 
@@ -34,7 +34,7 @@ export async function runHooks(
 ): Promise<HookRun> {
   const results: HookResult[] = []
   // A hook may print secrets that another hook was given, so redact them all.
-  const redact = redactor(
+  const redact = makeRedactor(
     context.env,
     hooks.flatMap((hook) => secretsFilledIn(hook, context.env)),
   )
@@ -60,7 +60,7 @@ async function runHook(
   try {
     outcome = await (RUNNERS[hook.type] as HookRunner<HookSpec['type']>)(hook as never, payload, context)
   } catch (error) {
-    outcome = failed(reasonOf(error))
+    outcome = failedHook(reasonOf(error))
   }
   const { exitCode, output, error, errorOutput: complaint = '' } = outcome
   const why = [error, complaint].filter(Boolean).map((text) => redact(text!).slice(-MAX_ERROR_OUTPUT))
@@ -101,12 +101,12 @@ async function runShell(
     ...(context.signal ? { signal: context.signal } : {}),
     ...(context.graceMs === undefined ? {} : { graceMs: context.graceMs }),
   })
-  if (end.trouble) return failed(`could not be started: ${end.trouble}`)
-  if (end.timedOut) return failed(`did not end within ${hook.timeoutMs} ms and was killed`, end.stdout)
-  if (end.stopped) return failed('was killed with the job', end.stdout)
+  if (end.trouble) return failedHook(`could not be started: ${end.trouble}`)
+  if (end.timedOut) return failedHook(`did not end within ${hook.timeoutMs} ms and was killed`, end.stdout)
+  if (end.stopped) return failedHook('was killed with the job', end.stdout)
   if (end.exitCode === 0) return { exitCode: 0, output: end.stdout, error: null }
   const how = end.exitCode === null ? `was killed by ${end.endedBy}` : `exited with ${end.exitCode}`
-  return { ...failed(how, end.stdout, end.exitCode), errorOutput: end.stderr.trim() }
+  return { ...failedHook(how, end.stdout, end.exitCode), errorOutput: end.stderr.trim() }
 }
 
 /**
@@ -131,8 +131,8 @@ async function callWebhook(
     ([name, value]) => [name, fillVariables(value, context.env)] as const,
   )
   const missing = [url, ...headers.map(([, filled]) => filled)].flatMap((filled) => filled.missing)
-  if (missing.length > 0) return failed(`${missing.join(', ')}: not set in the environment`)
-  if (!/^https?:\/\//i.test(url.text)) return failed('the value of its url does not begin with https:// or http://')
+  if (missing.length > 0) return failedHook(`${missing.join(', ')}: not set in the environment`)
+  if (!/^https?:\/\//i.test(url.text)) return failedHook('the value of its url does not begin with https:// or http://')
   const reply = await httpPost({
     url: url.text,
     method: hook.method,
@@ -154,10 +154,12 @@ async function sendToSlack(
 ): Promise<HookOutcome> {
   const name = hook.botTokenEnv ?? 'SLACK_BOT_TOKEN'
   const token = context.env[name]
-  if (!token) return failed(`${name}: not set in the environment`)
+  if (!token) return failedHook(`${name}: not set in the environment`)
   const { title, body } = chatText(payload)
   const text =
-    body === '' ? escapeForSlack(title) : `*${escapeForSlack(title)}*\n${escapeForSlack(cut(body, LONGEST_SLACK_TEXT))}`
+    body === ''
+      ? escapeForSlack(title)
+      : `*${escapeForSlack(title)}*\n${escapeForSlack(cutChatText(body, LONGEST_SLACK_TEXT))}`
   const reply = await httpPost({
     url: `${(hook.baseUrl ?? SLACK_API).replace(/\/+$/, '')}/chat.postMessage`,
     method: 'POST',
@@ -200,9 +202,9 @@ async function sendToDiscord(
 ): Promise<HookOutcome> {
   const name = hook.botTokenEnv ?? 'DISCORD_BOT_TOKEN'
   const token = context.env[name]
-  if (!token) return failed(`${name}: not set in the environment`)
+  if (!token) return failedHook(`${name}: not set in the environment`)
   const { title, body } = chatText(payload)
-  const text = cut(body === '' ? title : `**${title}**\n${body}`, LONGEST_DISCORD_TEXT)
+  const text = cutChatText(body === '' ? title : `**${title}**\n${body}`, LONGEST_DISCORD_TEXT)
   // A bot cannot write under another name, but an embed has an author field.
   const author = { name: hook.username, ...(hook.avatarUrl ? { icon_url: hook.avatarUrl } : {}) }
   const message = hook.username ? { embeds: [{ author, description: text }] } : { content: text }
@@ -246,7 +248,7 @@ function fillVariables(text: string, env: Env): { text: string; used: string[]; 
 /**
  * Returns a function that redacts filled-in values and all values of variables with secret names.
  */
-export function redactor(env: Env, used: readonly string[]): (text: string) => string {
+export function makeRedactor(env: Env, used: readonly string[]): (text: string) => string {
   const bySize = (a: string, b: string) => b.length - a.length
   const named = Object.entries(env).flatMap(([name, value]) => (value && isSecret(name, value) ? [value] : []))
   const values = [...used.filter(({ length }) => length >= MIN_SECRET_LENGTH), ...named]

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { aJob, aSpec, shell } from '../../testing/job-hooks.js'
-import { contextOf, decisionOf } from '../job-hooks.js'
+import { jobSpecWithHooks, jobWithHooks, shellHook } from '../../testing/job-hooks.js'
+import { hookContextText, lastHookDecision } from '../job-hooks.js'
 import { sessionStartPayload, thresholdPayload } from './payloads.js'
 import { runHooks } from './run-hooks.js'
 
@@ -45,18 +45,18 @@ test.skipIf(!hasJq)('hook scripts with jq save a note at the threshold and load 
   const path = join(folder, 'my tree')
   mkdirSync(path)
   const worktree = { path, branch: 'agent/coder/lin-42', base: 'main', repository: folder }
-  const job = aJob({ spec: aSpec({ folder }), workspace: { folder: path, worktree } })
+  const job = jobWithHooks({ spec: jobSpecWithHooks({ folder }), workspace: { folder: path, worktree } })
   const ground = { cwd: path, env: { PATH: process.env.PATH }, jobId: 'j1' }
   const first = sessionStartPayload(job, 's1', null, 'P')
-  expect(contextOf(await runHooks([shell(LOAD)], 'session_start', first, ground))).toBe('')
+  expect(hookContextText(await runHooks([shellHook(LOAD)], 'session_start', first, ground))).toBe('')
   const full = thresholdPayload(job, 's1', { used: 150_000, window: 200_000, point: 167_000, model: 'm' })
-  expect(decisionOf(await runHooks([shell(SAVE)], 'context_threshold', full, ground))).toMatchObject({
+  expect(lastHookDecision(await runHooks([shellHook(SAVE)], 'context_threshold', full, ground))).toMatchObject({
     decision: 'abort',
   })
   const note = join(path, 'specs', 'handoffs', 'coder-handoff.json')
   expect(JSON.parse(readFileSync(note, 'utf8'))).toEqual({ agent: 'coder', branch: 'agent/coder/lin-42', usage: 0.75 })
   const next = sessionStartPayload({ ...job, handoffs: 1 }, 's2', 's1', 'P')
-  const context = contextOf(await runHooks([shell(LOAD)], 'session_start', next, ground))
+  const context = hookContextText(await runHooks([shellHook(LOAD)], 'session_start', next, ground))
   expect(context).toMatch(/^# Continuation\n\{[\s\S]*"usage": 0\.75/)
   expect(existsSync(note)).toBe(false)
 })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { redactor } from './run-hooks.js'
+import { makeRedactor } from './run-hooks.js'
 
 test('redaction removes filled-in values and values with secret names, in every encoding', () => {
-  const redact = redactor({ SLACK_BOT_TOKEN: 'xoxb-42-42', MY_PASSWORD: 'p@ss words' }, ['used'])
+  const redact = makeRedactor({ SLACK_BOT_TOKEN: 'xoxb-42-42', MY_PASSWORD: 'p@ss words' }, ['used'])
   const text = `xoxb-42-42 ${encodeURIComponent('p@ss words')} ${Buffer.from('xoxb-42-42').toString('base64')} used`
   expect(redact(text)).toBe('[secret] [secret] [secret] [secret]')
 })
@@ -15,5 +15,5 @@ test('redaction keeps numbers, short words and token counts, whatever their vari
     API_KEY: 'default',
   }
   const text = 'thirty-two-thousand 31999000 none default'
-  expect(redactor(env, [])(text)).toBe(text)
+  expect(makeRedactor(env, [])(text)).toBe(text)
 })

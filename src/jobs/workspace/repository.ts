@@ -46,7 +46,7 @@ async function findMainCheckout(root: string, context: GitContext): Promise<stri
 }
 
 /** Returns the start of the job's branch: the name of a branch if there is one, else the commit. */
-export async function baseOf({ root }: Repository, asked: string | null, context: GitContext): Promise<string> {
+export async function branchBaseOf({ root }: Repository, asked: string | null, context: GitContext): Promise<string> {
   const head = await gitTry(root, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], context)
   if (asked === null) {
     if (!head) throw noCommitsError(root)

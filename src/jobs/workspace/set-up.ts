@@ -4,7 +4,7 @@ import type { WorkspaceSpec, WorkspaceState } from '../../contract/records/job.j
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { failureReason, type GitContext, git, gitTry } from './git.js'
 import {
-  baseOf,
+  branchBaseOf,
   excludeFromGit,
   type ListedWorktree,
   listWorktrees,
@@ -47,7 +47,7 @@ export async function setUpWorkspace(request: WorkspaceRequest, context: Workspa
   if (request.known && !request.known.worktree?.dropped) return restoreWorktree(request.known, request, context)
   if (request.workspace.strategy === 'none') return { folder: request.folder, worktree: null }
   const repository = await repositoryOf(request.folder, context)
-  const base = await baseOf(repository, request.workspace.baseBranch, context)
+  const base = await branchBaseOf(repository, request.workspace.baseBranch, context)
   const name = branchName(request.workspace.branchPattern, {
     agent: request.agentName,
     job: request.jobId,
@@ -78,7 +78,7 @@ export async function checkWorkspace(
   folder: string,
   context: GitContext,
 ): Promise<void> {
-  if (strategy === 'git_worktree') await baseOf(await repositoryOf(folder, context), baseBranch, context)
+  if (strategy === 'git_worktree') await branchBaseOf(await repositoryOf(folder, context), baseBranch, context)
 }
 
 interface WorktreePlan {

@@ -6,7 +6,7 @@ import { sampleHandoff } from '../../store/samples.cases.js'
 import { startTestServer, statusLine, type TestServerOptions } from '../../testing/http-server.js'
 import { aJob } from '../../testing/sample-job.js'
 import { fullServer } from '../fixtures/full-server.js'
-import { type Listener, listenTo } from '../fixtures/live-listener.js'
+import { type LiveListener, listenTo } from '../fixtures/live-listener.js'
 
 type TestServer = Awaited<ReturnType<typeof startTestServer>>
 const ends: (() => unknown)[] = []
@@ -22,7 +22,7 @@ async function startServer(ids: string[], options: TestServerOptions = {}): Prom
   return fixture
 }
 
-async function listenAt(fixture: TestServer): Promise<Listener> {
+async function listenAt(fixture: TestServer): Promise<LiveListener> {
   const listener = await listenTo(fixture.url)
   ends.push(listener.end)
   await until('the snapshot', () => listener.heard.length > 0)
@@ -51,7 +51,8 @@ describe('blocked handoffs', () => {
 })
 
 describe('rows that are no longer listed', () => {
-  const gone = (listener: Listener) => listener.heard.filter(({ event }) => event === 'gone').map(({ data }) => data)
+  const gone = (listener: LiveListener) =>
+    listener.heard.filter(({ event }) => event === 'gone').map(({ data }) => data)
 
   test('a session that ended a day ago is reported as gone and comes back with its next signal', async () => {
     let at = Date.now()

@@ -19,5 +19,5 @@ export const goneFrame = (kind: RowKind, id: string): string =>
 export const gapFrame = (lastEventId: number): string =>
   `id: ${lastEventId}\nevent: gap\ndata: ${JSON.stringify({ last_event_id: lastEventId })}\n\n`
 
-export const HEARTBEAT = ': \n\n'
-export const RETRY = 'retry: 1000\n\n'
+export const HEARTBEAT_FRAME = ': \n\n'
+export const RETRY_FRAME = 'retry: 1000\n\n'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Event } from '../../contract/records/event.js'
-import { type Client, type Hub, makeHub } from './hub.js'
+import { type Hub, makeHub, type StreamClient } from './hub.js'
 import type { LiveSource } from './source.js'
 import { MAX_EVENTS } from './view.js'
 
@@ -45,7 +45,7 @@ function makeTestHub() {
   return { hub, addEvent, complaints, reads: () => reads, readsAfter, fail }
 }
 
-function join(hub: Hub, options: Partial<Client> = {}) {
+function join(hub: Hub, options: Partial<StreamClient> = {}) {
   const state = { text: '', ended: false, dropped: false, unsent: 0 }
   const leave = hub.join({
     lastEventId: null,

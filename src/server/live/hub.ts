@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../access.js'
 import { DATA_HEADERS } from '../headers.js'
-import { HEARTBEAT } from './frames.js'
+import { HEARTBEAT_FRAME } from './frames.js'
 import type { LiveSource } from './source.js'
-import { beginView, bytesOf, type View } from './view.js'
+import { beginStreamView, bytesOf, type StreamView } from './view.js'
 
 const TICK_MS = 100
 const HEARTBEAT_MS = 15_000
-const BEAT = Buffer.from(HEARTBEAT)
+const BEAT = Buffer.from(HEARTBEAT_FRAME)
 /** Maximum time per tick for sending snapshots to new clients, while others wait. */
 const SNAPSHOTS_MS = 50
 /** Maximum unsent bytes. A client with more of them for `MAX_SLOW_MS` is dropped. */
@@ -15,7 +15,7 @@ const MAX_UNSENT = 1024 * 1024
 const MAX_SLOW_MS = 1_000
 const MAX_UNSENT_HARD = 16 * 1024 * 1024
 
-export interface Client {
+export interface StreamClient {
   /** Id of the last event the client received. Null for a new client. */
   readonly lastEventId: number | null
   /** Time at which the client's key expires. Null for a caller with the token. */
@@ -29,13 +29,13 @@ export interface Client {
 
 export interface Hub {
   /** Adds a client. Returns the function that removes it. */
-  join(client: Client): () => void
+  join(client: StreamClient): () => void
   readonly clients: number
   close(): void
 }
 
 interface Joined {
-  client: Client
+  client: StreamClient
   /** Id of the last event that the client's snapshot includes. */
   from: number
   /** Size of the snapshot. The limit of unsent bytes is raised by it until the snapshot is sent. */
@@ -52,14 +52,14 @@ interface Joined {
  */
 export function makeHub(source: LiveSource, clock: () => number = () => performance.now()): Hub {
   let joined: Joined[] = []
-  let waiting: Client[] = []
-  let view: View | null = null
+  let waiting: StreamClient[] = []
+  let view: StreamView | null = null
   let timer: NodeJS.Timeout | null = null
   let beatAt = 0
 
   const tick = (): void => {
     const now = clock()
-    view ??= beginView(source)
+    view ??= beginStreamView(source)
     const shown = view
     const frames = shown.next(now)
     for (const one of joined) dropIfSlow(one, now)
@@ -91,7 +91,7 @@ export function makeHub(source: LiveSource, clock: () => number = () => performa
     else one.client.end()
   }
 
-  const sendSnapshots = (shown: View): void => {
+  const sendSnapshots = (shown: StreamView): void => {
     if (waiting.length === 0) return
     const begin = shown.snapshot()
     const end = clock() + SNAPSHOTS_MS
@@ -105,7 +105,7 @@ export function makeHub(source: LiveSource, clock: () => number = () => performa
     }
   }
 
-  const leave = (client: Client): void => {
+  const leave = (client: StreamClient): void => {
     joined = joined.filter((one) => one.client !== client)
     waiting = waiting.filter((one) => one !== client)
     if (joined.length + waiting.length > 0 || timer === null) return
@@ -146,7 +146,7 @@ export function makeHub(source: LiveSource, clock: () => number = () => performa
 const MAX_CLIENTS = 1_000
 
 /** Serves `GET /api/live`: writes the hub's bytes, the same for all clients, to the connection. */
-export function stream(hub: Hub, caller: Caller, request: IncomingMessage, response: ServerResponse): void {
+export function serveStream(hub: Hub, caller: Caller, request: IncomingMessage, response: ServerResponse): void {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     refuse(response, 405, 'The live stream accepts only GET.', { Allow: 'GET, HEAD' })
     return

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { MAX_ROWS_PER_TICK, makeRows, ROW_MS, type RowChange } from './rows.js'
-import { makeReviews } from './view.js'
+import { MAX_ROWS_PER_TICK, MIN_ROW_INTERVAL_MS, makeRowTracker, type RowChange } from './rows.js'
+import { trackReviews } from './view.js'
 
 const changeText = ({ id, text }: RowChange): string => text ?? `${id} is gone`
 const startRows = (now: Record<string, string | null>) => {
   const reads: string[] = []
   const complaints: unknown[] = []
-  const rows = makeRows(
+  const rows = makeRowTracker(
     Object.entries(now).map(([id, text]) => [id, text!]),
     (id) => {
       reads.push(id)
@@ -42,8 +42,8 @@ describe('rows of the stream', () => {
     expect(complaints).toHaveLength(1)
     expect(rows.all()).toEqual(['a2', 'b1', 'c2'])
     now.b = 'b2'
-    expect(dueTexts(ROW_MS - 1)).toEqual([])
-    expect(dueTexts(ROW_MS)).toEqual(['b2'])
+    expect(dueTexts(MIN_ROW_INTERVAL_MS - 1)).toEqual([])
+    expect(dueTexts(MIN_ROW_INTERVAL_MS)).toEqual(['b2'])
   })
 
   test('a row is sent at most once a second, and then in its newest state', () => {
@@ -56,7 +56,7 @@ describe('rows of the stream', () => {
     rows.touch('a')
     expect(dueTexts(500)).toEqual([])
     now.a = 'a4'
-    expect(dueTexts(ROW_MS)).toEqual(['a4'])
+    expect(dueTexts(MIN_ROW_INTERVAL_MS)).toEqual(['a4'])
   })
 
   test('a new row is sent at once, and a row no longer listed is reported as gone once', () => {
@@ -97,7 +97,7 @@ describe('rows of the stream', () => {
     now.a = 'a3'
     rows.touch('a')
     expect(rows.all()).toEqual(['a3'])
-    expect(dueTexts(ROW_MS)).toEqual(['a3'])
+    expect(dueTexts(MIN_ROW_INTERVAL_MS)).toEqual(['a3'])
   })
 
   test('every row is read in turn, even while rows come and go', () => {
@@ -131,7 +131,7 @@ describe('rows of the stream', () => {
 test('a brief under review is sent when it is added, changed and removed', () => {
   const all: Record<string, string | undefined> = { a: 'a1' }
   let waiting = ['a']
-  const reviews = makeReviews(
+  const reviews = trackReviews(
     () => waiting.map((id) => [id, all[id]!] as const),
     (id) => all[id] ?? null,
   )

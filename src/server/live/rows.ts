@@ -1,5 +1,5 @@
 /** Minimum time between two messages of one row. */
-export const ROW_MS = 1_000
+export const MIN_ROW_INTERVAL_MS = 1_000
 /** Maximum number of rows read per tick, so that hundreds of busy sessions do not block it. */
 export const MAX_ROWS_PER_TICK = 25
 const MAX_TOUCHED = 5
@@ -23,7 +23,7 @@ interface Row {
   isTouched: boolean
 }
 
-export interface Rows {
+export interface RowTracker {
   touch(id: string): void
   /**
    * Marks the next few rows as touched, so that each is read once in about `turns` calls.
@@ -40,15 +40,15 @@ const NEVER = { sentAt: Number.NEGATIVE_INFINITY, readAt: Number.NEGATIVE_INFINI
 
 /**
  * Tracks the rows that clients have received.
- * A touched row is read again, at most once per `ROW_MS`, and sent if it differs.
+ * A touched row is read again, at most once per `MIN_ROW_INTERVAL_MS`, and sent if it differs.
  * `read` returns null for a row that is no longer listed. That is sent once.
  * A row that cannot be read stays as it was and is read again a second later.
  */
-export function makeRows(
+export function makeRowTracker(
   first: Iterable<readonly [id: string, text: RowText]>,
   read: (id: string) => RowText | null,
   logFailure: (error: unknown) => void,
-): Rows {
+): RowTracker {
   const rows = new Map<string, Row>()
   for (const [id, text] of first) rows.set(id, { now: text, sent: text, ...NEVER, isTouched: false })
   let turn: Iterator<string> = rows.keys()
@@ -92,7 +92,7 @@ export function makeRows(
     },
     due(now) {
       const waiting = [...rows].filter(
-        ([, row]) => now - row.sentAt >= ROW_MS && (row.isTouched || row.now !== row.sent),
+        ([, row]) => now - row.sentAt >= MIN_ROW_INTERVAL_MS && (row.isTouched || row.now !== row.sent),
       )
       const turn = waiting.sort(([, a], [, b]) => a.readAt - b.readAt || 0).slice(0, MAX_ROWS_PER_TICK)
       const changed = turn.flatMap(([id, row]): RowChange[] => {

@@ -4,7 +4,7 @@ import { isListed } from '../../engine/views/session-queries.js'
 import type { ServerDependencies } from '../dependencies.js'
 import type { RowText } from './rows.js'
 
-export type Named = readonly [id: string, text: RowText]
+export type NamedRow = readonly [id: string, text: RowText]
 
 /** Data of the event stream, read from the store, because other processes write there too. */
 export interface LiveSource {
@@ -15,15 +15,15 @@ export interface LiveSource {
   /** Events after an id, without token readings, oldest first. */
   eventsButReadings(afterId: number, limit: number): Event[]
   /** Rows of all listed sessions. */
-  sessions(): Named[]
+  sessions(): NamedRow[]
   /** Row of a session. Null when it is no longer listed. */
   session(id: string): RowText | null
   /** Ids of sessions with a signal at or after this time. */
   seenSince(since: Date): string[]
-  jobs(): Named[]
+  jobs(): NamedRow[]
   job(id: string): RowText | null
   /** Briefs that wait for a review. */
-  briefs(): Named[]
+  briefs(): NamedRow[]
   brief(id: string): RowText | null
   spendToday(): Snapshot['spend_today']
   /** Logs an error of one tick. The next tick may succeed. */

@@ -10,18 +10,18 @@ import {
   type TestServerOptions,
 } from '../../testing/http-server.js'
 import { makeKey } from '../access.js'
-import { type Listener, listenTo } from '../fixtures/live-listener.js'
+import { type LiveListener, listenTo } from '../fixtures/live-listener.js'
 import { MAX_EVENTS } from './view.js'
 
 type TestServer = Awaited<ReturnType<typeof startTestServer>>
 const fixtures: TestServer[] = []
-const listeners: Listener[] = []
+const listeners: LiveListener[] = []
 const start = async (options: TestServerOptions = {}): Promise<TestServer> => {
   const fixture = await startTestServer(options)
   fixtures.push(fixture)
   return fixture
 }
-const listenAt = async (fixture: TestServer, options: Parameters<typeof listenTo>[1] = {}): Promise<Listener> => {
+const listenAt = async (fixture: TestServer, options: Parameters<typeof listenTo>[1] = {}): Promise<LiveListener> => {
   const listener = await listenTo(fixture.url, options)
   listeners.push(listener)
   await until('the snapshot', () => listener.heard.length > 0)
@@ -49,7 +49,7 @@ const addEvent = (
   )
 const send = (fixture: TestServer, session: string, used: number, stamp: number) =>
   fixture.post('/signals/claude-code/status-line', statusLine(session, used, stamp))
-const ids = (listener: Listener): number[] => listener.events().map(({ data }) => data.id)
+const ids = (listener: LiveListener): number[] => listener.events().map(({ data }) => data.id)
 
 describe('the stream', () => {
   test('the stream starts with a snapshot and continues with events, each with its id', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Event } from '../../contract/records/event.js'
-import { type LiveEvent, makeCoalescer, READING_MS } from './view.js'
+import { type LiveEvent, MIN_READING_INTERVAL_MS, makeCoalescer } from './view.js'
 
 const event = (id: number, type: Event['type'] = 'level_crossed', session: string | null = 's1'): Event => ({
   id,
@@ -33,8 +33,8 @@ describe('coalescing events', () => {
     expect(idsOf(coalescer.take([reading(1)], 0))).toBe('1')
     expect(idsOf(coalescer.take([reading(2)], 100))).toBe('')
     expect(idsOf(coalescer.take([reading(3)], 150))).toBe('')
-    expect(idsOf(coalescer.take([], READING_MS - 1))).toBe('')
-    expect(idsOf(coalescer.take([], READING_MS))).toBe('3')
+    expect(idsOf(coalescer.take([], MIN_READING_INTERVAL_MS - 1))).toBe('')
+    expect(idsOf(coalescer.take([], MIN_READING_INTERVAL_MS))).toBe('3')
     expect(idsOf(coalescer.take([], 10_000))).toBe('')
   })
 

@@ -1,8 +1,8 @@
 import type { Snapshot } from '../../contract/api/live.js'
 import type { Event } from '../../contract/records/event.js'
-import { eventFrame, gapFrame, goneFrame, RETRY, type RowKind, rowFrame } from './frames.js'
-import { makeRows, type RowChange, type RowText } from './rows.js'
-import type { LiveSource, Named } from './source.js'
+import { eventFrame, gapFrame, goneFrame, RETRY_FRAME, type RowKind, rowFrame } from './frames.js'
+import { makeRowTracker, type RowChange, type RowText } from './rows.js'
+import type { LiveSource, NamedRow } from './source.js'
 
 /** Interval for finding changes that no event reports. */
 const POLL_MS = 1_000
@@ -17,7 +17,7 @@ export interface Frame {
   text: string
 }
 
-export interface View {
+export interface StreamView {
   /** Returns the messages since the last call. */
   next(now: number): Frame[]
   /** Id of the last event that was sent or is held back to be sent soon. */
@@ -27,12 +27,12 @@ export interface View {
 }
 
 /** Tracks what all clients of the stream have received. */
-export function beginView(source: LiveSource): View {
+export function beginStreamView(source: LiveSource): StreamView {
   let last = source.newest()
   const coalescer = makeCoalescer(last)
-  const sessions = makeRows(source.sessions(), source.session, source.logFailure)
-  const jobs = makeRows(source.jobs(), source.job, source.logFailure)
-  const reviews = makeReviews(source.briefs, source.brief)
+  const sessions = makeRowTracker(source.sessions(), source.session, source.logFailure)
+  const jobs = makeRowTracker(source.jobs(), source.job, source.logFailure)
+  const reviews = trackReviews(source.briefs, source.brief)
   let polledAt = Number.NEGATIVE_INFINITY
   let seenUpTo = source.now()
 
@@ -82,7 +82,7 @@ export function beginView(source: LiveSource): View {
         jobs: jobs.all(),
         briefs: reviews.all(),
       }
-      const written = Buffer.from(RETRY + snapshotFrame(contents))
+      const written = Buffer.from(RETRY_FRAME + snapshotFrame(contents))
       const missed = memoize(since)
       return (lastEventId) => (lastEventId === null ? written : Buffer.concat([written, missed(lastEventId)]))
     },
@@ -124,7 +124,7 @@ function memoize(make: (key: number) => Buffer): (key: number) => Buffer {
 }
 
 /** Minimum time between two token readings of one session: at most five a second. */
-export const READING_MS = 200
+export const MIN_READING_INTERVAL_MS = 200
 const FORGET_MS = 60_000
 
 /**
@@ -141,7 +141,8 @@ interface Coalescer {
 }
 
 /**
- * Passes all events on, except that a session has at most one token reading per `READING_MS`.
+ * Passes all events on, except that a session has at most one token reading per
+ * `MIN_READING_INTERVAL_MS`.
  * A reading that comes too soon is held until its time and is replaced by a newer one.
  * `from` is the id of the newest event before the first one passed.
  */
@@ -157,7 +158,7 @@ export function makeCoalescer(from: number): Coalescer {
     return { event, withId }
   }
   const isDue = (session: string, now: number): boolean =>
-    now - (sentAt.get(session) ?? Number.NEGATIVE_INFINITY) >= READING_MS
+    now - (sentAt.get(session) ?? Number.NEGATIVE_INFINITY) >= MIN_READING_INTERVAL_MS
 
   return {
     take(events, now) {
@@ -203,7 +204,7 @@ interface Reviews {
 }
 
 /** Tracks the briefs under review. They are few, so the whole list is read each time. */
-export function makeReviews(list: () => readonly Named[], read: (id: string) => RowText | null): Reviews {
+export function trackReviews(list: () => readonly NamedRow[], read: (id: string) => RowText | null): Reviews {
   let sent = new Map(list())
   return {
     due() {

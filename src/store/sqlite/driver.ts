@@ -84,4 +84,5 @@ export function inTransaction<T>(db: Database, work: () => T): T {
 }
 
 /** Parses the `body` column of rows, which holds a record as JSON. */
-export const bodies = <T>(rows: unknown[]): T[] => rows.map((row) => JSON.parse((row as { body: string }).body) as T)
+export const parseBodies = <T>(rows: unknown[]): T[] =>
+  rows.map((row) => JSON.parse((row as { body: string }).body) as T)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { planOf as planFor } from '../../testing/query-plan.js'
+import { queryPlanOf as planFor } from '../../testing/query-plan.js'
 import type { EventQuery } from '../store.js'
 import { eventRows } from './events.js'
 

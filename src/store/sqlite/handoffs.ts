@@ -1,7 +1,7 @@
 import type { BriefRecord } from '../../contract/records/brief.js'
 import type { HandoffRecord } from '../../contract/records/handoff.js'
 import type { Store } from '../store.js'
-import { bodies, type Statement } from './driver.js'
+import { parseBodies, type Statement } from './driver.js'
 import type { RecordCache } from './memory.js'
 
 const NO_LIMIT = 1_000_000
@@ -11,10 +11,10 @@ type BriefPart = 'brief' | 'briefs' | 'briefsUsedBy' | 'putBrief' | 'nextBriefSe
 /** Store methods for briefs. */
 export function briefRows(sql: (text: string) => Statement): Pick<Store, BriefPart> {
   return {
-    brief: (id) => bodies<BriefRecord>(sql('SELECT body FROM briefs WHERE brief_id = ?').all(id))[0] ?? null,
+    brief: (id) => parseBodies<BriefRecord>(sql('SELECT body FROM briefs WHERE brief_id = ?').all(id))[0] ?? null,
     briefs({ seatId, sessionId, limit = NO_LIMIT } = {}) {
       const newest = (where: string, order: string, ...values: string[]): BriefRecord[] =>
-        bodies<BriefRecord>(
+        parseBodies<BriefRecord>(
           sql(`SELECT body FROM briefs ${where} ORDER BY ${order} LIMIT ?`).all(...values, Math.max(0, limit)),
         ).reverse()
       const byTime = 'taken_at DESC, rowid DESC'
@@ -25,7 +25,7 @@ export function briefRows(sql: (text: string) => Statement): Pick<Store, BriefPa
       return newest('', byTime)
     },
     briefsUsedBy: (sessionId) =>
-      bodies<BriefRecord>(
+      parseBodies<BriefRecord>(
         sql(
           `SELECT body FROM briefs WHERE json_extract(body, '$.usedBySessionId') = ?
            ORDER BY json_extract(body, '$.usedAt'), rowid`,
@@ -64,7 +64,8 @@ export function handoffRows(
   cache: Pick<RecordCache, 'getOrRead' | 'drop'>,
 ): Pick<Store, HandoffPart> {
   return {
-    handoff: (id) => bodies<HandoffRecord>(sql('SELECT body FROM handoffs WHERE handoff_id = ?').all(id))[0] ?? null,
+    handoff: (id) =>
+      parseBodies<HandoffRecord>(sql('SELECT body FROM handoffs WHERE handoff_id = ?').all(id))[0] ?? null,
     handoffs({ seatId, sessionId, limit = NO_LIMIT } = {}) {
       const wanted = [
         seatId === undefined ? '' : 'seat_id = ?',
@@ -73,19 +74,21 @@ export function handoffRows(
       const where = wanted.length === 0 ? '' : `WHERE ${wanted.join(' AND ')}`
       const values = [seatId, sessionId].filter((value) => value !== undefined)
       const rows = sql(`SELECT body FROM handoffs ${where} ORDER BY requested_at DESC, rowid DESC LIMIT ?`)
-      return bodies<HandoffRecord>(rows.all(...values, Math.max(0, limit))).reverse()
+      return parseBodies<HandoffRecord>(rows.all(...values, Math.max(0, limit))).reverse()
     },
     openHandoffs({ seatId } = {}) {
       if (seatId === undefined)
-        return bodies<HandoffRecord>(sql('SELECT body FROM handoffs WHERE open = 1 ORDER BY requested_at, rowid').all())
+        return parseBodies<HandoffRecord>(
+          sql('SELECT body FROM handoffs WHERE open = 1 ORDER BY requested_at, rowid').all(),
+        )
       return cache.getOrRead(`handoffs ${seatId}`, () =>
-        bodies<HandoffRecord>(
+        parseBodies<HandoffRecord>(
           sql('SELECT body FROM handoffs WHERE seat_id = ? AND open = 1 ORDER BY requested_at, rowid').all(seatId),
         ),
       )
     },
     dueHandoffs: (now) =>
-      bodies<HandoffRecord>(
+      parseBodies<HandoffRecord>(
         sql('SELECT body FROM handoffs WHERE open = 1 AND due_at <= ? ORDER BY due_at, rowid').all(now),
       ),
     putHandoff(h) {

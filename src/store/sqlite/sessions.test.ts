@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { planOf as planFor } from '../../testing/query-plan.js'
+import { queryPlanOf as planFor } from '../../testing/query-plan.js'
 import type { Store } from '../store.js'
 import { NO_CACHE } from './memory.js'
 import { sessionRows } from './tables.js'

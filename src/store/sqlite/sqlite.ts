@@ -3,7 +3,7 @@ import type { Source } from '../../contract/reading.js'
 import type { Message } from '../../contract/records/message.js'
 import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../../contract/records/session.js'
 import type { Store, SwitchScope } from '../store.js'
-import { bodies, inTransaction, type Statement } from './driver.js'
+import { inTransaction, parseBodies, type Statement } from './driver.js'
 import { deleteOldRows, type EventRow, eventRows } from './events.js'
 import { briefRows, handoffRows } from './handoffs.js'
 import { makeRecordCache, NO_CACHE } from './memory.js'
@@ -175,7 +175,9 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
 
     subagents: (id) =>
       getOrRead(`subagents ${id}`, () =>
-        bodies<SubagentRecord>(sql('SELECT body FROM subagents WHERE session_id = ? ORDER BY subagent_id').all(id)),
+        parseBodies<SubagentRecord>(
+          sql('SELECT body FROM subagents WHERE session_id = ? ORDER BY subagent_id').all(id),
+        ),
       ),
     putSubagent(record) {
       sql(
@@ -202,7 +204,7 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
     message: (id) => body<Message>(sql('SELECT body FROM messages WHERE message_id = ?').get(id)),
     openMessages: (seatId) =>
       getOrRead(`open ${seatId}`, () =>
-        bodies<Message>(
+        parseBodies<Message>(
           sql(
             "SELECT body FROM messages WHERE seat_id = ? AND status IN ('queued', 'sent') ORDER BY queued_at, rowid",
           ).all(seatId),
@@ -212,7 +214,7 @@ export function openStore(path: string, options: OpenOptions = {}): Store {
       const rows = sql(
         'SELECT body FROM messages WHERE (? IS NULL OR seat_id = ?) ORDER BY queued_at DESC, message_id DESC LIMIT ?',
       )
-      return bodies<Message>(rows.all(seatId ?? null, seatId ?? null, limit)).reverse()
+      return parseBodies<Message>(rows.all(seatId ?? null, seatId ?? null, limit)).reverse()
     },
 
     claimOnce: (id, at) =>

@@ -5,7 +5,7 @@ import type { NoticeRecord } from '../../contract/records/notice.js'
 import type { SessionRecord } from '../../contract/records/session.js'
 import { QUARTER_MS, type SpendRow } from '../../contract/records/spend.js'
 import type { SessionQuery, Store } from '../store.js'
-import { bodies, type Statement } from './driver.js'
+import { parseBodies, type Statement } from './driver.js'
 import type { RecordCache } from './memory.js'
 
 const NO_LIMIT = 1_000_000
@@ -16,12 +16,13 @@ type JobPart = 'job' | 'jobs' | 'openJobs' | 'putJob' | 'removeJob' | 'attempts'
 /** Store methods for jobs and attempts. */
 export function jobRows(sql: (text: string) => Statement): Pick<Store, JobPart> {
   return {
-    job: (id) => bodies<JobRecord>(sql('SELECT body FROM jobs WHERE job_id = ?').all(id))[0] ?? null,
+    job: (id) => parseBodies<JobRecord>(sql('SELECT body FROM jobs WHERE job_id = ?').all(id))[0] ?? null,
     jobs: ({ limit = NO_LIMIT } = {}) =>
-      bodies<JobRecord>(
+      parseBodies<JobRecord>(
         sql('SELECT body FROM jobs ORDER BY created_at DESC, rowid DESC LIMIT ?').all(Math.max(0, limit)),
       ).reverse(),
-    openJobs: () => bodies<JobRecord>(sql('SELECT body FROM jobs WHERE open = 1 ORDER BY created_at, rowid').all()),
+    openJobs: () =>
+      parseBodies<JobRecord>(sql('SELECT body FROM jobs WHERE open = 1 ORDER BY created_at, rowid').all()),
     putJob(j) {
       sql(
         `INSERT INTO jobs (job_id, seat_id, agent_name, created_at, open, body) VALUES (?, ?, ?, ?, ?, ?)
@@ -47,9 +48,9 @@ export function jobRows(sql: (text: string) => Statement): Pick<Store, JobPart> 
       sql('DELETE FROM jobs WHERE job_id = ?').run(jobId)
     },
     attempts: (jobId) =>
-      bodies<AttemptRecord>(sql('SELECT body FROM attempts WHERE job_id = ? ORDER BY number').all(jobId)),
+      parseBodies<AttemptRecord>(sql('SELECT body FROM attempts WHERE job_id = ? ORDER BY number').all(jobId)),
     attemptOfSession: (sessionId) =>
-      bodies<AttemptRecord>(
+      parseBodies<AttemptRecord>(
         sql('SELECT body FROM attempts WHERE session_id = ? ORDER BY rowid DESC LIMIT 1').all(sessionId),
       )[0] ?? null,
     putAttempt(a) {
@@ -77,18 +78,19 @@ type ArchivePart =
 /** Store methods for archives. */
 export function archiveRows(sql: (text: string) => Statement): Pick<Store, ArchivePart> {
   return {
-    archive: (id) => bodies<ArchiveRecord>(sql('SELECT body FROM archives WHERE archive_id = ?').all(id))[0] ?? null,
+    archive: (id) =>
+      parseBodies<ArchiveRecord>(sql('SELECT body FROM archives WHERE archive_id = ?').all(id))[0] ?? null,
     archives({ sessionId, project } = {}) {
       const order = 'ORDER BY created_at, archive_id'
       if (sessionId !== undefined)
-        return bodies<ArchiveRecord>(
+        return parseBodies<ArchiveRecord>(
           sql(`SELECT body FROM archives WHERE session_id = ? AND (? IS NULL OR project = ?) ${order}`).all(
             sessionId,
             project ?? null,
             project ?? null,
           ),
         )
-      return bodies<ArchiveRecord>(
+      return parseBodies<ArchiveRecord>(
         sql(`SELECT body FROM archives WHERE (? IS NULL OR project = ?) ${order}`).all(
           project ?? null,
           project ?? null,
@@ -96,7 +98,7 @@ export function archiveRows(sql: (text: string) => Statement): Pick<Store, Archi
       )
     },
     openArchives: () =>
-      bodies<ArchiveRecord>(sql('SELECT body FROM archives WHERE open = 1 ORDER BY created_at, archive_id').all()),
+      parseBodies<ArchiveRecord>(sql('SELECT body FROM archives WHERE open = 1 ORDER BY created_at, archive_id').all()),
     putArchive(a) {
       sql(
         `INSERT INTO archives (archive_id, session_id, project, created_at, stem, open, body)
@@ -111,14 +113,14 @@ export function archiveRows(sql: (text: string) => Statement): Pick<Store, Archi
     segments({ streamId, sessionId } = {}) {
       const order = 'ORDER BY stream_id, from_byte'
       if (streamId !== undefined)
-        return bodies<SegmentRecord>(
+        return parseBodies<SegmentRecord>(
           sql(`SELECT body FROM archive_segments WHERE stream_id = ? ${order}`).all(streamId),
         )
       if (sessionId !== undefined)
-        return bodies<SegmentRecord>(
+        return parseBodies<SegmentRecord>(
           sql(`SELECT body FROM archive_segments WHERE session_id = ? ${order}`).all(sessionId),
         )
-      return bodies<SegmentRecord>(sql(`SELECT body FROM archive_segments ${order}`).all())
+      return parseBodies<SegmentRecord>(sql(`SELECT body FROM archive_segments ${order}`).all())
     },
     putSegment(s) {
       sql(
@@ -146,15 +148,15 @@ export function compactionRows(
 ): Pick<Store, 'compaction' | 'compactions' | 'openCompactions' | 'compacting' | 'putCompaction' | 'endCompaction'> {
   return {
     compaction: (sessionId, startedAt) =>
-      bodies<CompactionRecord>(
+      parseBodies<CompactionRecord>(
         sql('SELECT body FROM compactions WHERE session_id = ? AND started_at = ?').all(sessionId, startedAt),
       )[0] ?? null,
     compactions: (sessionId) =>
-      bodies<CompactionRecord>(
+      parseBodies<CompactionRecord>(
         sql('SELECT body FROM compactions WHERE session_id = ? ORDER BY started_at').all(sessionId),
       ),
     openCompactions: () =>
-      bodies<CompactionRecord>(sql('SELECT body FROM compactions WHERE open = 1 ORDER BY started_at').all()),
+      parseBodies<CompactionRecord>(sql('SELECT body FROM compactions WHERE open = 1 ORDER BY started_at').all()),
     compacting: () =>
       sql('SELECT DISTINCT session_id FROM compactions WHERE ended = 0')
         .all()
@@ -201,9 +203,9 @@ export function noticeRows(sql: (text: string) => Statement): Pick<Store, Notice
           'excluded.body',
         notice,
       ),
-    notice: (id) => bodies<NoticeRecord>(sql('SELECT body FROM notices WHERE notice_id = ?').all(id))[0] ?? null,
+    notice: (id) => parseBodies<NoticeRecord>(sql('SELECT body FROM notices WHERE notice_id = ?').all(id))[0] ?? null,
     dueNotices: (now) =>
-      bodies<NoticeRecord>(sql('SELECT body FROM notices WHERE due_at <= ? ORDER BY due_at, rowid').all(now)),
+      parseBodies<NoticeRecord>(sql('SELECT body FROM notices WHERE due_at <= ? ORDER BY due_at, rowid').all(now)),
     nextNoticeAt() {
       const row = sql('SELECT min(due_at) AS at FROM notices WHERE due_at IS NOT NULL').get() as { at: string | null }
       return row.at
@@ -216,14 +218,14 @@ export function noticeRows(sql: (text: string) => Statement): Pick<Store, Notice
       return row.at
     },
     limitNotices: (since) =>
-      bodies<NoticeRecord>(
+      parseBodies<NoticeRecord>(
         sql(
           `SELECT body FROM notices WHERE kind = 'limit' AND json_extract(body, '$.jobId') IS NULL
            AND (at >= ? OR json_extract(body, '$.data.resets_at') >= ?) ORDER BY at, rowid`,
         ).all(since, since),
       ),
     lastDeliveries: () =>
-      bodies<NoticeRecord>(
+      parseBodies<NoticeRecord>(
         sql(
           `SELECT body, max(claimed_at) FROM notices WHERE state IN ('sent', 'failed') AND claimed_at IS NOT NULL
            GROUP BY target ORDER BY max(claimed_at) DESC`,

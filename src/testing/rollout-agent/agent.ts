@@ -10,8 +10,8 @@ import {
   type TranscriptEvent,
 } from '../../contract/signal.js'
 import { readNamedText } from '../../lib/named-file.js'
-import { isAlive, ownProcess } from '../../lib/process-info.js'
-import { type Fields, fields, num, parse, str } from './json.js'
+import { isAlive, processOfThisUser } from '../../lib/process-info.js'
+import { asNumber, asObject, asText, type Fields, parseObject } from './json.js'
 
 /**
  * A second agent for tests, in the formats of Codex CLI 0.166.0.
@@ -64,10 +64,10 @@ export const rolloutClient: AgentClient = {
 }
 
 function open(raw: RawSignal): Signal | null {
-  const body = parse(raw.body)
-  const sessionId = str(body?.session_id)
+  const body = parseObject(raw.body)
+  const sessionId = asText(body?.session_id)
   if (body === null || sessionId === null) return null
-  const event = str(body.hook_event_name) ?? raw.kind
+  const event = asText(body.hook_event_name) ?? raw.kind
   const kind = KINDS[event] ?? 'other'
   return {
     ...BLANK_SIGNAL,
@@ -76,21 +76,21 @@ function open(raw: RawSignal): Signal | null {
     event,
     at: raw.at,
     sessionId,
-    cwd: str(body.cwd),
-    project: str(body.cwd),
-    transcriptPath: str(body.transcript_path),
-    model: str(body.model),
+    cwd: asText(body.cwd),
+    project: asText(body.cwd),
+    transcriptPath: asText(body.transcript_path),
+    model: asText(body.model),
     seat: raw.env.BATON_SEAT ?? null,
     jobId: raw.env.BATON_JOB_ID ?? null,
-    start: kind === 'session-start' ? { source: (str(body.source) ?? 'startup') as StartSource } : null,
+    start: kind === 'session-start' ? { source: (asText(body.source) ?? 'startup') as StartSource } : null,
     end: kind === 'session-end' ? { reason: 'other' } : null,
     compaction:
       kind === 'compact-start' || kind === 'compact-end'
         ? { trigger: body.trigger === 'manual' ? 'manual' : 'auto', summary: null }
         : null,
-    toolUseIds: kind === 'tool-batch' ? [str(body.tool_use_id) ?? ''] : [],
+    toolUseIds: kind === 'tool-batch' ? [asText(body.tool_use_id) ?? ''] : [],
     toolCalls: kind === 'tool-batch' ? 1 : 0,
-    lastAnswer: kind === 'turn-end' ? str(body.last_assistant_message) : null,
+    lastAnswer: kind === 'turn-end' ? asText(body.last_assistant_message) : null,
   }
 }
 
@@ -101,7 +101,7 @@ function observe(signal: Signal, _raw: RawSignal, { cursor }: KnownSession): Obs
   const text = path === null ? null : textOf(path)
   const from = cursor
   const begin = cursor?.path === path ? cursor.offset : 0
-  const process = signal.pid === null ? null : ownProcess(signal.pid)
+  const process = signal.pid === null ? null : processOfThisUser(signal.pid)
   const found: Observation = {
     observed: [],
     cursor,
@@ -120,7 +120,7 @@ function observe(signal: Signal, _raw: RawSignal, { cursor }: KnownSession): Obs
   const lines = whole.slice(0, whole.lastIndexOf('\n') + 1)
   let offset = begin
   for (const line of lines.split('\n').slice(0, -1)) {
-    const entry = parse(line)
+    const entry = parseObject(line)
     const observed = entry && observedIn(entry, signal.model, offset)
     if (observed) found.observed.push(observed)
     if (observed?.type === 'answer') addTo(found.spend, observed.reading.usage!)
@@ -130,17 +130,17 @@ function observe(signal: Signal, _raw: RawSignal, { cursor }: KnownSession): Obs
 }
 
 function observedIn(entry: Fields, model: string | null, offset: number): TranscriptEvent | null {
-  const payload = fields(entry.payload)
+  const payload = asObject(entry.payload)
   if (entry.type === 'compacted')
     return { type: 'compaction', trigger: 'auto', before: null, after: null, durationMs: null, overflow: false, offset }
   if (entry.type !== 'token_usage_record') return null
-  const counted = fields(payload?.usage)
-  const cached = num(counted?.cached_input_tokens) ?? 0
+  const counted = asObject(payload?.usage)
+  const cached = asNumber(counted?.cached_input_tokens) ?? 0
   const usage: Usage = {
-    input: (num(counted?.input_tokens) ?? 0) - cached,
-    cacheCreation: num(counted?.cache_write_input_tokens) ?? 0,
+    input: (asNumber(counted?.input_tokens) ?? 0) - cached,
+    cacheCreation: asNumber(counted?.cache_write_input_tokens) ?? 0,
     cacheRead: cached,
-    output: num(counted?.output_tokens) ?? 0,
+    output: asNumber(counted?.output_tokens) ?? 0,
   }
   const reading: Reading = {
     used: usage.input + usage.cacheCreation + usage.cacheRead,
@@ -148,7 +148,7 @@ function observedIn(entry: Fields, model: string | null, offset: number): Transc
     exact: true,
     model,
     source: 'transcript',
-    answerId: str(payload?.response_id),
+    answerId: asText(payload?.response_id),
     stamp: offset,
   }
   return { type: 'answer', reading, offset }

@@ -1,13 +1,13 @@
 import type { ConversationOptions, ConversationRead, TranscriptReader } from '../../agents/transcript-reader.js'
 import type { Entry } from '../../contract/conversation.js'
 import { readNamedText } from '../../lib/named-file.js'
-import { fields, parse, str } from './json.js'
+import { asObject, asText, parseObject } from './json.js'
 
 /** Reads rollouts, whose `response_item` lines hold the conversation. */
 export const rolloutReader: TranscriptReader = {
   conversation: readRollout,
   entriesOfLine,
-  folderOfLine: (line) => str(fields(parse(line)?.payload)?.cwd),
+  folderOfLine: (line) => asText(asObject(parseObject(line)?.payload)?.cwd),
   storedTranscripts: () => [],
   transcriptsBelow: () => ({ found: [], unreadable: [] }),
   originOfTranscript: () => ({ folder: null, headless: false, title: null }),
@@ -28,23 +28,23 @@ function readRollout(path: string, options: ConversationOptions): ConversationRe
 }
 
 function entriesOfLine(line: string, number: number): Entry[] {
-  const entry = parse(line)
-  const payload = fields(entry?.payload)
-  const at = Date.parse(str(entry?.timestamp) ?? '') || null
+  const entry = parseObject(line)
+  const payload = asObject(entry?.payload)
+  const at = Date.parse(asText(entry?.timestamp) ?? '') || null
   const place = { line: number, at }
   if (entry?.type === 'compacted')
-    return [{ ...place, kind: 'compacted', trigger: 'auto', summary: str(payload?.message), keptLines: [] }]
+    return [{ ...place, kind: 'compacted', trigger: 'auto', summary: asText(payload?.message), keptLines: [] }]
   if (entry?.type !== 'response_item' || payload === null) return []
   if (payload.type === 'message') {
     const text = (payload.content as { text?: string }[]).map((part) => part.text ?? '').join('')
     return [{ ...place, kind: 'said', by: payload.role === 'user' ? 'user' : 'agent', text }]
   }
-  const callId = str(payload.call_id) ?? ''
+  const callId = asText(payload.call_id) ?? ''
   if (payload.type === 'function_call') {
-    const command = str(parse(str(payload.arguments) ?? '')?.command) ?? ''
+    const command = asText(parseObject(asText(payload.arguments) ?? '')?.command) ?? ''
     return [{ ...place, kind: 'called', callId, tool: 'Bash', act: { type: 'command', command, background: false } }]
   }
   if (payload.type !== 'function_call_output') return []
-  const text = str(payload.output) ?? ''
+  const text = asText(payload.output) ?? ''
   return [{ ...place, kind: 'returned', callId, text, ok: true, exitCode: 0, interrupted: false, answers: [] }]
 }

@@ -2,13 +2,13 @@
 const line = (type: string, payload: object): string =>
   `${JSON.stringify({ timestamp: '2026-05-04T09:00:00.000Z', type, payload })}\n`
 
-export const SESSION = '01b2c3d4-0000-7000-8000-00000000beef'
+export const ROLLOUT_SESSION_ID = '01b2c3d4-0000-7000-8000-00000000beef'
 
 export const rollout = {
   begin: (cwd: string): string =>
     line('session_meta', {
-      session_id: SESSION,
-      id: SESSION,
+      session_id: ROLLOUT_SESSION_ID,
+      id: ROLLOUT_SESSION_ID,
       cwd,
       originator: 'codex_exec',
       cli_version: '0.166.0',
@@ -20,8 +20,8 @@ export const rollout = {
   answer: (id: string, used: number, text: string): string =>
     line('response_item', { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }) +
     line('token_usage_record', {
-      thread_id: SESSION,
-      session_id: SESSION,
+      thread_id: ROLLOUT_SESSION_ID,
+      session_id: ROLLOUT_SESSION_ID,
       response_id: id,
       usage: {
         input_tokens: used,
@@ -46,7 +46,7 @@ export const rollout = {
 /** Returns the body of a hook's event. */
 export function hookBody(event: string, place: { cwd: string; transcript: string }, more: object = {}): string {
   return JSON.stringify({
-    session_id: SESSION,
+    session_id: ROLLOUT_SESSION_ID,
     turn_id: 'turn-1',
     transcript_path: place.transcript,
     cwd: place.cwd,

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { claudeCode } from '../../../src/agents/claude-code/claude-code.js'
-import { copies } from '../../../src/model/log.js'
+import { countOccurrences } from '../../../src/model/log.js'
 import { type Model, startModel } from '../../../src/model/model.js'
 import type { ScriptInput } from '../../../src/model/script.js'
 import { type Home, makeHome } from '../../harness/home.js'
@@ -52,9 +52,9 @@ test('in print mode every hook answer that can reach the agent does, and none ma
   expect(run.code).toBe(0)
   const requests = model.log().filter(({ kind }) => kind === 'main')
   expect(requests).toHaveLength(3)
-  const heard = EVENTS.filter((event) => copies(requests.at(-1)!, `[baton] for the agent at ${event}.`) > 0)
+  const heard = EVENTS.filter((event) => countOccurrences(requests.at(-1)!, `[baton] for the agent at ${event}.`) > 0)
   expect(heard).toEqual(EVENTS.filter((event) => claudeCode.carries(event).agent))
-  expect(copies(requests.at(-1)!, '[baton] for the agent at SessionStart.')).toBe(1)
+  expect(countOccurrences(requests.at(-1)!, '[baton] for the agent at SessionStart.')).toBe(1)
 })
 
 test('the transcript contains the hook answers that the agent received', async () => {

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { copies } from '../../../src/model/log.js'
+import { countOccurrences } from '../../../src/model/log.js'
 import { startModel } from '../../../src/model/model.js'
 import { makeHome } from '../../harness/home.js'
 import { runPrint } from '../../harness/run-print.js'
@@ -25,5 +25,5 @@ test('the client accepts the answer of a hook that leaves most of its input unre
   expect(run.result).toMatchObject({ result: 'Done.', is_error: false })
   expect(home.transcript(run.sessionId!)).not.toMatch(/hook_(non_)?blocking_error|hook_cancelled|EPIPE/)
   const main = model.log().filter((entry) => entry.kind === 'main')
-  expect(main.map((entry) => copies(entry, 'HEARD'))).toEqual([0, 1, 2])
+  expect(main.map((entry) => countOccurrences(entry, 'HEARD'))).toEqual([0, 1, 2])
 })

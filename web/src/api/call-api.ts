@@ -36,7 +36,7 @@ export class CallProblem extends Error implements Problem {
   }
 }
 
-export async function call<N extends RouteName>(name: N, args: CallArgs<N>): Promise<ReplyOf<N>> {
+export async function callApi<N extends RouteName>(name: N, args: CallArgs<N>): Promise<ReplyOf<N>> {
   const [method, path] = ROUTE_PATHS[name].split(' ') as [string, string]
   const key = currentKey()
   const response = await sendRequest(address(path, args.id, args.query), {

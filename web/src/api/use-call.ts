@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type { ReplyOf, RouteName } from '../../../src/contract/api/routes.js'
 import { useLive } from '../live/use-live.js'
-import { type CallArgs, type CallProblem, call, problemFrom } from './call-api.js'
+import { type CallArgs, type CallProblem, callApi, problemFrom } from './call-api.js'
 import { useKey } from './key.js'
 
 interface CallState<T> {
@@ -37,7 +37,7 @@ export function useCall<N extends RouteName>(
   useEffect(() => {
     if (args === null || request === null) return
     const stop = new AbortController()
-    call(name, { ...args, signal: stop.signal } as CallArgs<N>).then(
+    callApi(name, { ...args, signal: stop.signal } as CallArgs<N>).then(
       (data) => stop.signal.aborted || setAnswer({ request, data, problem: null }),
       (error) =>
         stop.signal.aborted ||

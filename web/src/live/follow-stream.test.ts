@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { until } from '../../../test/harness/wait.js'
 import { makeSnapshot } from '../testing/live-rows.js'
 import { followStream, makeSseParser } from './follow-stream.js'
-import { fold, INITIAL_STATE, resumeAfter } from './live-state.js'
+import { applyFrames, INITIAL_STATE, resumeAfter } from './live-state.js'
 
 const ends: (() => void)[] = []
 afterEach(() => {
@@ -27,8 +27,8 @@ async function startFollowing(answer: (request: IncomingMessage, response: Serve
   })
   let state = INITIAL_STATE
   const handlers = {
-    onFrames(frames: Parameters<typeof fold>[1]) {
-      state = fold(state, frames)
+    onFrames(frames: Parameters<typeof applyFrames>[1]) {
+      state = applyFrames(state, frames)
     },
     lastEventId: () => resumeAfter(state),
     onRefused() {},

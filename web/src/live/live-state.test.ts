@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import type { EventType } from '../../../src/contract/records/event.js'
 import { makeEvent, makeJobRow, makeSessionRow, makeSnapshot } from '../testing/live-rows.js'
 import { parseFrame } from './follow-stream.js'
-import { FEED_LIMIT, type Frame, fold, INITIAL_STATE, type LiveState } from './live-state.js'
+import { applyFrames, FEED_LIMIT, type Frame, INITIAL_STATE, type LiveState } from './live-state.js'
 
 const snapshot = (change = {}): Frame => ({ kind: 'snapshot', snapshot: makeSnapshot(change) })
 const event = (...args: Parameters<typeof makeEvent>): Frame => ({ kind: 'event', event: makeEvent(...args) })
-const started: LiveState = fold(INITIAL_STATE, [snapshot()])
+const started: LiveState = applyFrames(INITIAL_STATE, [snapshot()])
 const reading = (used: number) => ({
   used_tokens: used,
   window_tokens: 200_000,
@@ -20,10 +20,10 @@ const reading = (used: number) => ({
 
 describe('frames of a connected stream', () => {
   test('a reading moves its session’s gauge and leaves the other rows as they are', () => {
-    const state = fold(INITIAL_STATE, [
+    const state = applyFrames(INITIAL_STATE, [
       snapshot({ sessions: [makeSessionRow(), makeSessionRow({ session_id: 's2' })] }),
     ])
-    const next = fold(state, [event(11, 'reading', reading(100_200))])
+    const next = applyFrames(state, [event(11, 'reading', reading(100_200))])
     expect(next.sessions.get('s1')).toMatchObject({
       used_tokens: 100_200,
       compaction_percent: 60,
@@ -34,7 +34,7 @@ describe('frames of a connected stream', () => {
   })
 
   test('a reading that arrives late does not replace a newer one', () => {
-    const next = fold(started, [
+    const next = applyFrames(started, [
       event(12, 'reading', reading(90_000), { at: '2026-11-16T12:00:09.000Z' }),
       event(11, 'reading', reading(80_000), { at: '2026-11-16T12:00:08.000Z' }),
     ])
@@ -43,20 +43,23 @@ describe('frames of a connected stream', () => {
 
   test('a reading from before a compaction does not fill the gauge again', () => {
     const emptied: Frame = { kind: 'session', row: makeSessionRow({ used_tokens: null, cycle: 2 }) }
-    const next = fold(started, [emptied, event(11, 'reading', reading(160_000))])
+    const next = applyFrames(started, [emptied, event(11, 'reading', reading(160_000))])
     expect(next.sessions.get('s1')).toMatchObject({ used_tokens: null, cycle: 2 })
   })
 
   test('levels, compactions and the end of a session show at once', () => {
-    const crossed = fold(started, [event(11, 'level_crossed', { level: 'warning' }), event(12, 'compaction_start')])
+    const crossed = applyFrames(started, [
+      event(11, 'level_crossed', { level: 'warning' }),
+      event(12, 'compaction_start'),
+    ])
     expect(crossed.sessions.get('s1')).toMatchObject({ level: 'warning', state: 'compacting' })
-    const ended = fold(crossed, [event(13, 'session_ended', { reason: 'other' })])
+    const ended = applyFrames(crossed, [event(13, 'session_ended', { reason: 'other' })])
     expect(ended.sessions.get('s1')).toMatchObject({ state: 'ended', ended_at: '2026-11-16T12:00:05.000Z' })
     expect(ended.feed.map(({ id }) => id)).toEqual([11, 12, 13])
   })
 
   test('a session row replaces what earlier events changed in it', () => {
-    const next = fold(started, [
+    const next = applyFrames(started, [
       event(11, 'compaction_start'),
       { kind: 'session', row: makeSessionRow({ state: 'idle', compactions: 1 }) },
     ])
@@ -68,14 +71,14 @@ describe('frames of a connected stream', () => {
       kind: 'session',
       row: makeSessionRow({ session_id: id, started_at, spend: { ...makeSessionRow().spend, cost_usd } }),
     })
-    const next = fold(started, [
+    const next = applyFrames(started, [
       spent('s1', 0.75),
       spent('s1', 0.8),
       spent('new', 0.2, '2026-11-16T12:00:03.000Z'),
       spent('old', 9),
     ])
     expect(next.spendToday?.cost_usd).toBeCloseTo(1.5)
-    expect(fold(started, [spent('s1', 0.1)]).spendToday?.cost_usd).toBe(1)
+    expect(applyFrames(started, [spent('s1', 0.1)]).spendToday?.cost_usd).toBe(1)
   })
 
   test('a page that stays open over midnight starts the spend of the new day at zero', () => {
@@ -83,15 +86,17 @@ describe('frames of a connected stream', () => {
       kind: 'session',
       row: makeSessionRow({ seen_at, spend: { ...makeSessionRow().spend, cost_usd } }),
     })
-    const next = fold(started, [row('2026-11-18T12:00:00.000Z', 0.75), row('2026-11-18T12:01:00.000Z', 1)])
+    const next = applyFrames(started, [row('2026-11-18T12:00:00.000Z', 0.75), row('2026-11-18T12:01:00.000Z', 1)])
     expect(next.spendToday?.cost_usd).toBeCloseTo(0.5)
   })
 
   test('a brief is listed as waiting only while it is in review', () => {
     const row = { brief_id: 'b1', status: 'review' } as never
-    const waiting = fold(started, [{ kind: 'brief', row }])
+    const waiting = applyFrames(started, [{ kind: 'brief', row }])
     expect(waiting.briefs.size).toBe(1)
-    expect(fold(waiting, [{ kind: 'brief', row: { brief_id: 'b1', status: 'approved' } as never }]).briefs.size).toBe(0)
+    expect(
+      applyFrames(waiting, [{ kind: 'brief', row: { brief_id: 'b1', status: 'approved' } as never }]).briefs.size,
+    ).toBe(0)
   })
 })
 
@@ -99,17 +104,17 @@ describe('rows that are gone', () => {
   const gone = (kind: string, id: string): Frame => ({ kind: 'gone', gone: { kind, id } as never })
 
   test('a row that is gone leaves its table, and the other tables stay the same objects', () => {
-    const state = fold(INITIAL_STATE, [
+    const state = applyFrames(INITIAL_STATE, [
       snapshot({
         sessions: [makeSessionRow(), makeSessionRow({ session_id: 's2' })],
         jobs: [makeJobRow()],
         briefs: [{ brief_id: 'b1', status: 'review' } as never],
       }),
     ])
-    const next = fold(state, [gone('session', 's1')])
+    const next = applyFrames(state, [gone('session', 's1')])
     expect([...next.sessions.keys()]).toEqual(['s2'])
     expect([next.jobs, next.briefs]).toEqual([state.jobs, state.briefs])
-    const rest = fold(next, [
+    const rest = applyFrames(next, [
       gone('job', 'job_1'),
       gone('brief', 'b1'),
       gone('session', 'nobody'),
@@ -125,16 +130,16 @@ describe('rows that are gone', () => {
   })
 
   test('a session that was gone is listed again when its row arrives', () => {
-    const back = fold(started, [gone('session', 's1'), { kind: 'session', row: makeSessionRow() }])
+    const back = applyFrames(started, [gone('session', 's1'), { kind: 'session', row: makeSessionRow() }])
     expect([...back.sessions.keys()]).toEqual(['s1'])
   })
 })
 
 describe('a stream that breaks', () => {
   test('events missed while disconnected are listed once and do not change newer rows', () => {
-    const before = fold(started, [event(11, 'context_warning'), { kind: 'lost' }])
+    const before = applyFrames(started, [event(11, 'context_warning'), { kind: 'lost' }])
     expect(before.status).toBe('lost')
-    const after = fold(before, [
+    const after = applyFrames(before, [
       snapshot({ last_event_id: 14, sessions: [makeSessionRow({ state: 'idle' })] }),
       event(11, 'context_warning'),
       event(12, 'compaction_start'),
@@ -147,7 +152,7 @@ describe('a stream that breaks', () => {
   })
 
   test('a gap in the stream empties the feed and makes pages ask the server again', () => {
-    const after = fold(fold(started, [event(11, 'context_warning')]), [
+    const after = applyFrames(applyFrames(started, [event(11, 'context_warning')]), [
       snapshot({ last_event_id: 9_000 }),
       { kind: 'gap' },
     ])
@@ -155,7 +160,7 @@ describe('a stream that breaks', () => {
   })
 
   test('a store whose event ids start over replaces everything from the old store', () => {
-    const after = fold(fold(started, [event(11, 'context_warning')]), [
+    const after = applyFrames(applyFrames(started, [event(11, 'context_warning')]), [
       snapshot({ last_event_id: 2, sessions: [] }),
       event(3, 'session_started'),
     ])
@@ -165,16 +170,16 @@ describe('a stream that breaks', () => {
 
   test('the feed of events has a fixed maximum length', () => {
     const burst = Array.from({ length: FEED_LIMIT + 100 }, (_, n) => event(11 + n, 'message_queued'))
-    const { feed } = fold(started, burst)
+    const { feed } = applyFrames(started, burst)
     expect([feed.length, feed.at(-1)?.id]).toEqual([FEED_LIMIT, 10 + FEED_LIMIT + 100])
   })
 })
 
-const withJob = fold(INITIAL_STATE, [
+const withJob = applyFrames(INITIAL_STATE, [
   { kind: 'snapshot', snapshot: { ...makeSnapshot(), last_event_id: 10, jobs: [makeJobRow()] } },
 ])
 const jobAfter = (type: string, data: Record<string, unknown>, id = 11) =>
-  fold(withJob, [
+  applyFrames(withJob, [
     {
       kind: 'event',
       event: {
@@ -234,7 +239,7 @@ describe('events of a job', () => {
       output_path: '/o',
     }
     expect(jobAfter('check_completed', sent)?.checks).toMatchObject([{ name: 'npm test', ok: false, exit_code: 1 }])
-    const twice = fold(withJob, [
+    const twice = applyFrames(withJob, [
       { kind: 'job', row: jobAfter('check_completed', sent)! },
       {
         kind: 'event',

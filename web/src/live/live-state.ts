@@ -68,7 +68,7 @@ export const INITIAL_STATE: LiveState = {
 }
 
 /** Applies frames that arrived together; each table is copied at most once for all of them. */
-export function fold(state: LiveState, frames: readonly Frame[]): LiveState {
+export function applyFrames(state: LiveState, frames: readonly Frame[]): LiveState {
   const next: NextState = { ...state, own: new Set() }
   for (const frame of frames) applyFrame(next, frame)
   const { own, ...folded } = next

@@ -1,5 +1,5 @@
 import { followStream } from './follow-stream.js'
-import { type Frame, fold, INITIAL_STATE, resumeAfter } from './live-state.js'
+import { applyFrames, type Frame, INITIAL_STATE, resumeAfter } from './live-state.js'
 import type { FromWorker, ToWorker } from './worker-client.js'
 
 /**
@@ -36,7 +36,7 @@ function startStream(tabKey: string | null): void {
   void followStream(
     tabKey,
     {
-      onFrames: (frames) => controller.signal.aborted || applyFrames(frames),
+      onFrames: (frames) => controller.signal.aborted || receiveFrames(frames),
       lastEventId: () => resumeAfter(state),
       onRefused(refusedKey) {
         if (controller.signal.aborted) return
@@ -48,8 +48,8 @@ function startStream(tabKey: string | null): void {
   )
 }
 
-function applyFrames(frames: Frame[]): void {
-  state = fold(state, frames)
+function receiveFrames(frames: Frame[]): void {
+  state = applyFrames(state, frames)
   for (const port of ports) post(port, { kind: 'frames', frames })
 }
 

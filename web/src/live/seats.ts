@@ -57,7 +57,7 @@ export function isSameSeat(a: Seat, b: Seat): boolean {
 }
 
 /** True when the seat's session ended, or vanished without an end signal (state unknown). */
-export const isOver = ({ current }: Seat): boolean => current.state === 'ended' || current.state === 'unknown'
+export const isSeatOver = ({ current }: Seat): boolean => current.state === 'ended' || current.state === 'unknown'
 
 /** True when the seat's names, ids and states contain every word of `words`. */
 export function seatMatches(seat: Seat, words: string): boolean {

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 import { currentKey, dropKey, onKeyChange } from '../api/key.js'
 import { followStream } from './follow-stream.js'
-import { type Frame, fold, INITIAL_STATE, type LiveState, resumeAfter } from './live-state.js'
+import { applyFrames, type Frame, INITIAL_STATE, type LiveState, resumeAfter } from './live-state.js'
 import { connectToWorker } from './worker-client.js'
 
 let state: LiveState = INITIAL_STATE
@@ -11,13 +11,13 @@ function setState(next: LiveState): void {
   state = next
   for (const listener of listeners) listener()
 }
-const applyFrames = (frames: Frame[]): void => setState(fold(state, frames))
+const receiveFrames = (frames: Frame[]): void => setState(applyFrames(state, frames))
 const onRefused = (key: string | null): void => {
   if (key !== null) dropKey(key)
 }
 
 /** Starts the event stream: in the worker all tabs share, or in this tab without SharedWorker. */
-export function listen(): void {
+export function startEventStream(): void {
   if (typeof SharedWorker === 'undefined') listenDirectly()
   else listenThroughWorker()
 }
@@ -27,7 +27,7 @@ function listenThroughWorker(): void {
   connectToWorker(worker, {
     onMessage(message) {
       if (message.kind === 'state') setState(message.state)
-      else if (message.kind === 'frames') applyFrames(message.frames)
+      else if (message.kind === 'frames') receiveFrames(message.frames)
       else onRefused(message.key)
     },
     key: currentKey,
@@ -47,7 +47,7 @@ function listenDirectly(): void {
     void followStream(
       currentKey(),
       {
-        onFrames: (frames) => controller.signal.aborted || applyFrames(frames),
+        onFrames: (frames) => controller.signal.aborted || receiveFrames(frames),
         lastEventId: () => resumeAfter(state),
         onRefused,
       },

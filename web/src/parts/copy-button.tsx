@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { LineIcon } from './line-icon.js'
-import { toast } from './toast.js'
+import { showToast } from './toast.js'
 
 /** Button that copies `text`. `label` names the text: "session id", "command". */
 export function CopyButton({ text, label }: { text: string; label: string }) {
@@ -9,10 +9,10 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
     try {
       await navigator.clipboard.writeText(text)
     } catch {
-      return toast(`This browser does not allow copying. The ${label}: ${text}`)
+      return showToast(`This browser does not allow copying. The ${label}: ${text}`)
     }
     setDone(true)
-    toast(`Copied the ${label}`)
+    showToast(`Copied the ${label}`)
     setTimeout(() => setDone(false), 1_500)
   }
   return (
@@ -25,7 +25,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
 }
 
 /** Shell command with its copy button. */
-export function Command({ text }: { text: string }) {
+export function ShellCommand({ text }: { text: string }) {
   return (
     <span className="command">
       <code>{text}</code>
@@ -35,7 +35,7 @@ export function Command({ text }: { text: string }) {
 }
 
 /** Shows an id, shortened if `short` is given, and copies the whole id. */
-export function Id({ id, label, short }: { id: string; label: string; short?: string }) {
+export function CopyableId({ id, label, short }: { id: string; label: string; short?: string }) {
   return (
     <span className="id nowrap">
       <code title={id}>{short ?? id}</code>

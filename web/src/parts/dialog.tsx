@@ -42,7 +42,7 @@ export function Dialog({
  * Dialog that asks for a confirmation. `yes` and `no` are the labels of its buttons; the caller
  * shows the error if the action of `onYes` fails.
  */
-export function Confirm(props: {
+export function ConfirmDialog(props: {
   open: boolean
   title: string
   yes: string

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest'
 import {
   bytesText,
   durationText,
-  exactText,
+  exactTimeText,
   moneyText,
   percentText,
   relativeText,
-  sentence,
   tokensText,
+  toSentence,
 } from './format.js'
 
 describe('texts of numbers', () => {
@@ -80,12 +80,12 @@ describe('texts of times', () => {
   })
 
   test('an exact time names its UTC offset', () => {
-    expect(exactText('2026-11-16T12:00:00.000Z')).toMatch(/^2026-11-1\d \d\d:00:00 \(UTC[+−]\d\d:\d\d\)$/)
+    expect(exactTimeText('2026-11-16T12:00:00.000Z')).toMatch(/^2026-11-1\d \d\d:00:00 \(UTC[+−]\d\d:\d\d\)$/)
   })
 })
 
 test('a reason from the server becomes a sentence with one full stop', () => {
-  expect(['the transcript does not exist', 'It has ended.', ' why? '].map(sentence)).toEqual([
+  expect(['the transcript does not exist', 'It has ended.', ' why? '].map(toSentence)).toEqual([
     'The transcript does not exist.',
     'It has ended.',
     'Why?',

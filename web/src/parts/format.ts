@@ -1,16 +1,16 @@
 /** Shown for an unknown number or time. A zero would claim a value. */
-export const UNKNOWN = '–'
+export const UNKNOWN_TEXT = '–'
 
 /** Token count in short: `950`, `8.4k`, `167k`, `1.2M`. */
 export function tokensText(count: number | null | undefined): string {
-  if (count === null || count === undefined) return UNKNOWN
+  if (count === null || count === undefined) return UNKNOWN_TEXT
   if (count < 1_000) return String(Math.round(count))
   for (const [unit, size] of UNITS) {
     const scaled = count / size
     const rounded = scaled < 9.95 ? Math.round(scaled * 10) / 10 : Math.round(scaled)
     if (rounded < 1_000 || unit === 'B') return `${rounded}${unit}`
   }
-  return UNKNOWN
+  return UNKNOWN_TEXT
 }
 const UNITS = [
   ['k', 1e3],
@@ -20,12 +20,14 @@ const UNITS = [
 
 /** Number with grouped digits: `166,400`. */
 export function groupedText(count: number | null | undefined): string {
-  return count === null || count === undefined ? UNKNOWN : count.toLocaleString('en-US', { maximumFractionDigits: 0 })
+  return count === null || count === undefined
+    ? UNKNOWN_TEXT
+    : count.toLocaleString('en-US', { maximumFractionDigits: 0 })
 }
 
 /** Percentage: `71%`, or with one decimal if rounding would give a false 0 or 100: `99.6%`. */
 export function percentText(percent: number | null | undefined): string {
-  if (percent === null || percent === undefined) return UNKNOWN
+  if (percent === null || percent === undefined) return UNKNOWN_TEXT
   const whole = Math.round(percent)
   const hidesRest = (whole === 100 && percent < 100) || (whole === 0 && percent > 0)
   return `${hidesRest ? Math.min(99.9, Math.max(0.1, Math.round(percent * 10) / 10)) : whole}%`
@@ -33,21 +35,21 @@ export function percentText(percent: number | null | undefined): string {
 
 /** Amount in US dollars: `$0.42`, `$12.30`, `$1,240`, `< $0.01`. */
 export function moneyText(usd: number | null | undefined): string {
-  if (usd === null || usd === undefined) return UNKNOWN
+  if (usd === null || usd === undefined) return UNKNOWN_TEXT
   if (usd > 0 && usd < 0.005) return '< $0.01'
   const digits = usd >= 1_000 ? 0 : 2
   return `$${usd.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}`
 }
 
 /** Makes a server's text a sentence: `the file is missing` becomes `The file is missing.` */
-export function sentence(text: string): string {
+export function toSentence(text: string): string {
   const whole = text.trim()
   return `${whole.charAt(0).toUpperCase()}${whole.slice(1)}${/[.!?:…]$/.test(whole) ? '' : '.'}`
 }
 
 /** Size in bytes: `512 B`, `1.4 MB`. */
 export function bytesText(bytes: number | null | undefined): string {
-  if (bytes === null || bytes === undefined) return UNKNOWN
+  if (bytes === null || bytes === undefined) return UNKNOWN_TEXT
   if (bytes < 1_000) return `${bytes} B`
   const step = Math.min(3, Math.floor(Math.log10(bytes) / 3))
   const scaled = bytes / 1_000 ** step
@@ -56,7 +58,7 @@ export function bytesText(bytes: number | null | undefined): string {
 
 /** Duration: `850 ms`, `12 s`, `3 min`, `1 h 20 min`, `2 d 4 h`. */
 export function durationText(ms: number | null | undefined): string {
-  if (ms === null || ms === undefined) return UNKNOWN
+  if (ms === null || ms === undefined) return UNKNOWN_TEXT
   if (ms < 1_000) return `${Math.round(ms)} ms`
   const seconds = Math.round(ms / 1_000)
   if (seconds < 60) return `${seconds} s`
@@ -98,7 +100,7 @@ export function clockText(at: string | number): string {
 }
 
 /** Full local time with its offset: `2026-11-16 14:03:09 (UTC+01:00)`. */
-export function exactText(at: string | number): string {
+export function exactTimeText(at: string | number): string {
   const date = new Date(at)
   const offset = -date.getTimezoneOffset()
   const [hours, minutes] = [Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60].map(twoDigits)
@@ -112,5 +114,5 @@ export const shortId = (id: string): string => (id.length > 12 ? id.slice(0, 8) 
 /** Last folder of a path. */
 export const folderName = (path: string): string => path.split('/').filter(Boolean).at(-1) ?? path
 
-export const plural = (count: number, one: string, many = `${one}s`): string =>
+export const countedNoun = (count: number, one: string, many = `${one}s`): string =>
   `${groupedText(count)} ${count === 1 ? one : many}`

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { Link } from './navigation.js'
 
 /** Shown in place of an empty list: the reason and how to begin. */
-export function Empty({ id, title, children }: { id: string; title: string; children?: ReactNode }) {
+export function EmptyList({ id, title, children }: { id: string; title: string; children?: ReactNode }) {
   return (
     <div className="empty" id={id}>
       <h2>{title}</h2>
@@ -11,10 +11,10 @@ export function Empty({ id, title, children }: { id: string; title: string; chil
   )
 }
 
-export type ProblemShown = { error: string; hint?: string | undefined }
+export type ProblemView = { error: string; hint?: string | undefined }
 
 /** Shows an error and what to do about it, with a button to retry if `retry` is given. */
-export function Problem({ problem, retry }: { problem: ProblemShown; retry?: () => void }) {
+export function Problem({ problem, retry }: { problem: ProblemView; retry?: () => void }) {
   return (
     <div className="problem" role="alert">
       <p>
@@ -31,12 +31,12 @@ export function Problem({ problem, retry }: { problem: ProblemShown; retry?: () 
 }
 
 /** Shown in place of a session, job or brief that cannot be loaded, with a link to the list. */
-export function Missing({
+export function MissingRecord({
   problem,
   retry,
   list,
 }: {
-  problem: ProblemShown & { status: number }
+  problem: ProblemView & { status: number }
   retry: () => void
   list: { href: string; name: string }
 }) {

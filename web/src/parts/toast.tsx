@@ -18,7 +18,7 @@ const subscribe = (listener: () => void): (() => void) => {
 }
 
 /** Shows a short message at the edge of the page; screen readers read it aloud. */
-export function toast(text: string): void {
+export function showToast(text: string): void {
   const note = { id: ++count, text }
   notes = [...notes.slice(-2), note]
   changed()
@@ -29,7 +29,7 @@ export function toast(text: string): void {
 }
 
 /** Reads a text aloud in screen readers, for changes that are visible anyway. */
-export function announce(text: string): void {
+export function announceToScreenReader(text: string): void {
   announcement = text
   changed()
 }

@@ -1,7 +1,7 @@
 import { platform } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { type FileOwner, lookAtNamedFile, readNamedText } from '../../../lib/named-file.js'
-import { cacheFor } from '../../../lib/remember.js'
+import { makeTimedCache } from '../../../lib/remember.js'
 import { asList, asNumber, asObject, asText, type Fields, parseObject } from '../fields.js'
 
 /** The settings that a measurement depends on, merged like the client merges them. */
@@ -50,7 +50,7 @@ export function readSettings(places: SettingsPlaces): ClientSettings {
   return remembered(JSON.stringify(places), () => mergeSettings(places))
 }
 
-const remembered = cacheFor<ClientSettings>(1000, 256)
+const remembered = makeTimedCache<ClientSettings>(1000, 256)
 
 function mergeSettings(places: SettingsPlaces): ClientSettings {
   const { configDir, project, flag, sources, cwd } = places

@@ -1,27 +1,27 @@
 import { type FormEvent, useState } from 'react'
 import type { ArchiveView } from '../../../../src/contract/api/archives.js'
 import type { ReplyOf } from '../../../../src/contract/api/routes.js'
-import { call } from '../../api/call-api.js'
+import { callApi } from '../../api/call-api.js'
 import { useAct } from '../../api/use-act.js'
 import { useCall } from '../../api/use-call.js'
-import { Command, CopyButton, Id } from '../../parts/copy-button.js'
+import { CopyableId, CopyButton, ShellCommand } from '../../parts/copy-button.js'
 import { Dialog } from '../../parts/dialog.js'
 import { FactsList } from '../../parts/facts-list.js'
-import { bytesText, groupedText, plural, shortId } from '../../parts/format.js'
+import { bytesText, countedNoun, groupedText, shortId } from '../../parts/format.js'
 import { Link, navigate } from '../../parts/navigation.js'
 import { Problem } from '../../parts/page-states.js'
 import { RelativeTime } from '../../parts/relative-time.js'
 import { sessionHref } from '../../parts/route.js'
 import { StateBadge } from '../../parts/state-badge.js'
-import { toast } from '../../parts/toast.js'
+import { showToast } from '../../parts/toast.js'
 import { useMediaQuery } from '../../parts/use-media-query.js'
-import { quoted, shortArchive, TRIGGER, transcriptHref } from './archive-labels.js'
+import { quoteForShell, shortArchiveId, TRIGGER_TEXTS, transcriptHref } from './archive-labels.js'
 
 /** Sidebar of an archive: its facts, and buttons to restore or forget it. */
 export function ArchiveAside({ archive, subagent }: { archive: ArchiveView; subagent: string }) {
   const [dialog, setDialog] = useState<'restore' | 'forget' | null>(null)
   const { archive_id: id, session_id: session } = archive
-  const name = shortArchive(id)
+  const name = shortArchiveId(id)
   // On a narrow screen the facts are folded above the text.
   const isNarrow = useMediaQuery('(max-width: 60rem)')
   const facts = (
@@ -29,7 +29,7 @@ export function ArchiveAside({ archive, subagent }: { archive: ArchiveView; suba
       <FactsList
         facts={[
           ['State', archive.status !== 'kept' && <StateBadge state={archive.status} />],
-          ['Kept', TRIGGER[archive.trigger]],
+          ['Kept', TRIGGER_TEXTS[archive.trigger]],
           ['When', <RelativeTime key="when" at={archive.created_at} />],
           [
             'Size',
@@ -56,10 +56,12 @@ export function ArchiveAside({ archive, subagent }: { archive: ArchiveView; suba
               <CopyButton text={session} label="session id" />
             </span>,
           ],
-          ['Archive', <Id key="id" id={id} label="archive id" short={name} />],
+          ['Archive', <CopyableId key="id" id={id} label="archive id" short={name} />],
           [
             'SHA-256',
-            archive.sha256 !== null && <Id id={archive.sha256} label="hash" short={archive.sha256.slice(0, 12)} />,
+            archive.sha256 !== null && (
+              <CopyableId id={archive.sha256} label="hash" short={archive.sha256.slice(0, 12)} />
+            ),
           ],
         ]}
       />
@@ -92,7 +94,7 @@ export function ArchiveAside({ archive, subagent }: { archive: ArchiveView; suba
             `baton archive forget ${session}`,
           ].map((text) => (
             <li key={text}>
-              <Command text={text} />
+              <ShellCommand text={text} />
             </li>
           ))}
         </ul>
@@ -124,7 +126,7 @@ function Subagents({ archive, chosen }: { archive: ArchiveView; chosen: string }
   const { archive_id: id, subagents } = archive
   return (
     <nav className="subagents" aria-label="Transcripts of the session and its subagents">
-      <h2>{plural(subagents.length, 'subagent')}</h2>
+      <h2>{countedNoun(subagents.length, 'subagent')}</h2>
       <ul>
         <li>
           <Link href={transcriptHref(id, {})} aria-current={chosen === '' ? 'page' : undefined}>
@@ -179,8 +181,8 @@ function ForgetForm({ session, onClose }: ForgetProps) {
     event.preventDefault()
     if (!isSure) return
     act(async () => {
-      const gone = await call('forget', { id: session })
-      toast(`Forgotten: ${plural(gone.archives, 'archive')}, ${bytesText(gone.freed_bytes)}`)
+      const gone = await callApi('forget', { id: session })
+      showToast(`Forgotten: ${countedNoun(gone.archives, 'archive')}, ${bytesText(gone.freed_bytes)}`)
       navigate('/archive')
     })
   }
@@ -191,7 +193,7 @@ function ForgetForm({ session, onClose }: ForgetProps) {
         <li data-archives={kept.data === null ? undefined : archives.length}>
           {kept.data === null
             ? 'every archive of this session'
-            : `${plural(archives.length, 'archive')} of this session, ${bytesText(storedBytes)} on disk`}
+            : `${countedNoun(archives.length, 'archive')} of this session, ${bytesText(storedBytes)} on disk`}
         </li>
         <li>the session’s text in the search index</li>
         <li>its conversation text in briefs, summaries, loss reports and messages</li>
@@ -252,7 +254,7 @@ function RestoreForm({ archive, subagent, onClose }: RestoreProps) {
     event.preventDefault()
     act(async () => {
       const body = { to: to.trim(), force, subagent: subagent || null }
-      setDone(await call('restoreArchive', { id: archive.archive_id, body }))
+      setDone(await callApi('restoreArchive', { id: archive.archive_id, body }))
     })
   }
   if (done !== null) {
@@ -294,10 +296,11 @@ function RestoreForm({ archive, subagent, onClose }: RestoreProps) {
       </label>
       {trouble !== null && <Problem problem={trouble} />}
       <p className="quiet">The same in a terminal:</p>
-      <Command
+      <ShellCommand
         text={[
-          `baton archive restore ${shortArchive(archive.archive_id)} --to ${quoted(to.trim() || 'session.jsonl')}`,
-          ...(subagent === '' ? [] : [`--subagent ${quoted(subagent)}`]),
+          `baton archive restore ${shortArchiveId(archive.archive_id)}`,
+          `--to ${quoteForShell(to.trim() || 'session.jsonl')}`,
+          ...(subagent === '' ? [] : [`--subagent ${quoteForShell(subagent)}`]),
           ...(force ? ['--force'] : []),
         ].join(' ')}
       />

@@ -1,7 +1,7 @@
 import type { ArchiveView, HitView } from '../../../../src/contract/api/archives.js'
 
 /** Why a transcript was archived. A test compares these texts with those of the command line. */
-export const TRIGGER: Record<ArchiveView['trigger'], string> = {
+export const TRIGGER_TEXTS: Record<ArchiveView['trigger'], string> = {
   auto: 'before a compaction',
   manual: 'before /compact',
   idle: 'before an idle compaction',
@@ -12,7 +12,7 @@ export const TRIGGER: Record<ArchiveView['trigger'], string> = {
   request: 'on request',
 }
 
-export const KIND: Record<HitView['kind'], string> = {
+export const HIT_KIND_TEXTS: Record<HitView['kind'], string> = {
   prompt: 'Prompt',
   answer: 'Answer',
   command: 'Command',
@@ -23,11 +23,11 @@ export const KIND: Record<HitView['kind'], string> = {
 }
 
 /** Quotes an argument for a shell, if necessary. */
-export const quoted = (word: string): string =>
+export const quoteForShell = (word: string): string =>
   /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
 /** Short form of an archive id that `baton` accepts. Ids of another shape are not shortened. */
-export const shortArchive = (id: string): string => (/^arc_[0-9a-f]{12,}$/.test(id) ? id.slice(0, 12) : id)
+export const shortArchiveId = (id: string): string => (/^arc_[0-9a-f]{12,}$/.test(id) ? id.slice(0, 12) : id)
 
 export function transcriptHref(id: string, at: { line?: number; subagent?: string | null; q?: string }): string {
   const parameters = new URLSearchParams()

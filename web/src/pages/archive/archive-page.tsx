@@ -2,18 +2,26 @@ import './archive.css'
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
 import type { ArchiveView, HitView } from '../../../../src/contract/api/archives.js'
 import { useCall } from '../../api/use-call.js'
-import { Command } from '../../parts/copy-button.js'
+import { ShellCommand } from '../../parts/copy-button.js'
 import { type Column, DataTable } from '../../parts/data-table.js'
-import { bytesText, folderName, groupedText, plural, sentence, shortId, UNKNOWN } from '../../parts/format.js'
+import {
+  bytesText,
+  countedNoun,
+  folderName,
+  groupedText,
+  shortId,
+  toSentence,
+  UNKNOWN_TEXT,
+} from '../../parts/format.js'
 import { Link, useParameter } from '../../parts/navigation.js'
 import { PageHead } from '../../parts/page-head.js'
-import { Empty, Problem, Skeleton } from '../../parts/page-states.js'
+import { EmptyList, Problem, Skeleton } from '../../parts/page-states.js'
 import { RelativeTime } from '../../parts/relative-time.js'
 import { archiveHref } from '../../parts/route.js'
 import { StateBadge } from '../../parts/state-badge.js'
-import { KIND, quoted, TRIGGER, transcriptHref } from './archive-labels.js'
+import { HIT_KIND_TEXTS, quoteForShell, TRIGGER_TEXTS, transcriptHref } from './archive-labels.js'
 import { TranscriptPage } from './transcript.js'
-import { Marked, type Term, termsOf } from './transcript-items.js'
+import { MarkedText, type Term, termsOf } from './transcript-items.js'
 
 export default function ArchivePage({ id }: { id: string | null }) {
   return id === null ? <ArchiveList /> : <TranscriptPage id={id} />
@@ -43,7 +51,7 @@ function ArchiveList() {
       <PageHead title="Archive" label="Archive">
         {list.data !== null && archives.length > 0 && (
           <p className="quiet">
-            {plural(archives.length, 'transcript')}, {bytesText(list.data.total_bytes)} on disk, search index{' '}
+            {countedNoun(archives.length, 'transcript')}, {bytesText(list.data.total_bytes)} on disk, search index{' '}
             {bytesText(list.data.index_bytes)}
           </p>
         )}
@@ -109,20 +117,20 @@ function focusFirstResult(event: KeyboardEvent): void {
 function NoArchives({ filtered }: { filtered: boolean }) {
   if (filtered) {
     return (
-      <Empty id="no-archives-here" title="No kept transcripts here">
+      <EmptyList id="no-archives-here" title="No kept transcripts here">
         <p>Baton keeps a transcript before each compaction and at each handoff. To keep one now:</p>
-        <Command text="baton archive keep" />
-      </Empty>
+        <ShellCommand text="baton archive keep" />
+      </EmptyList>
     )
   }
   return (
-    <Empty id="no-archives" title="No kept transcripts yet">
+    <EmptyList id="no-archives" title="No kept transcripts yet">
       <p>
         Before each compaction and at each handoff, Baton keeps the whole transcript, byte for byte. It appears here,
         and you can search every word of it. To keep the transcript of a session now:
       </p>
-      <Command text="baton archive keep" />
-    </Empty>
+      <ShellCommand text="baton archive keep" />
+    </EmptyList>
   )
 }
 
@@ -155,7 +163,7 @@ const COLUMNS: Column<ArchiveView>[] = [
     ),
     narrow: 'hide',
   },
-  { id: 'trigger', head: 'Kept', cell: ({ trigger }) => <span className="nowrap">{TRIGGER[trigger]}</span> },
+  { id: 'trigger', head: 'Kept', cell: ({ trigger }) => <span className="nowrap">{TRIGGER_TEXTS[trigger]}</span> },
   {
     id: 'subagents',
     head: 'Subagents',
@@ -169,7 +177,7 @@ const COLUMNS: Column<ArchiveView>[] = [
     head: 'Size',
     cell: ({ bytes, stored_bytes: stored, status }) =>
       status === 'failed' ? (
-        UNKNOWN
+        UNKNOWN_TEXT
       ) : (
         <span
           title={`${groupedText(bytes)} bytes, ${groupedText(stored)} on disk beside older archives of the session`}
@@ -202,7 +210,7 @@ function ArchiveTable({ archives }: { archives: readonly ArchiveView[] }) {
       />
       {archives.length > most && (
         <button type="button" className="button more" onClick={() => setMost(most + 5 * PAGE_SIZE)}>
-          Show {plural(Math.min(5 * PAGE_SIZE, archives.length - most), 'older transcript')}
+          Show {countedNoun(Math.min(5 * PAGE_SIZE, archives.length - most), 'older transcript')}
         </button>
       )}
     </>
@@ -211,7 +219,7 @@ function ArchiveTable({ archives }: { archives: readonly ArchiveView[] }) {
 
 /** Title of an archive, and why it is not kept or not searchable if so. */
 function Conversation({ archive: { title, session_id: id, status, reason, indexed } }: { archive: ArchiveView }) {
-  const note = reason === null ? (status === 'kept' && !indexed ? 'Not searchable yet' : null) : sentence(reason)
+  const note = reason === null ? (status === 'kept' && !indexed ? 'Not searchable yet' : null) : toSentence(reason)
   return (
     <>
       {title ?? `Session ${shortId(id)}`}
@@ -240,17 +248,19 @@ function SearchResults({ query, project, session }: { query: string; project: st
   return (
     <div className="hits" aria-busy={request.loading}>
       <p className="quiet hits-count" role="status">
-        {hits.length === 0 ? '' : `${hits.length === limit ? 'Best ' : ''}${plural(hits.length, 'match', 'matches')}`}
+        {hits.length === 0
+          ? ''
+          : `${hits.length === limit ? 'Best ' : ''}${countedNoun(hits.length, 'match', 'matches')}`}
       </p>
       {unreadable.length > 0 && (
         <p className="field-trouble">
-          {plural(unreadable.length, 'archive')} with a match cannot be read. To find out why:{' '}
-          <Command text="baton archive verify" />
+          {countedNoun(unreadable.length, 'archive')} with a match cannot be read. To find out why:{' '}
+          <ShellCommand text="baton archive verify" />
         </p>
       )}
       {unread.length > 0 && (
         <p className="quiet">
-          {plural(unread.length, 'transcript')} could not be searched in time. Search again in a moment.
+          {countedNoun(unread.length, 'transcript')} could not be searched in time. Search again in a moment.
         </p>
       )}
       {hits.length === 0 ? (
@@ -285,11 +295,11 @@ function Found({ hit, terms, query }: { hit: HitView; terms: readonly Term[]; qu
         href={transcriptHref(hit.archive_id, { line: hit.line, subagent: hit.subagent, q: query })}
       >
         <span data-mono={hit.kind === 'command' || hit.kind === 'result' || hit.kind === 'call' || undefined}>
-          <Marked text={hit.snippet} terms={terms} />
+          <MarkedText text={hit.snippet} terms={terms} />
         </span>
       </Link>
       <p className="hit-place">
-        <span data-kind={hit.kind}>{KIND[hit.kind]}</span>
+        <span data-kind={hit.kind}>{HIT_KIND_TEXTS[hit.kind]}</span>
         {hit.project !== null && <span title={hit.project}>{folderName(hit.project)}</span>}
         <span>
           <code title={hit.session_id}>{shortId(hit.session_id)}</code> line {groupedText(hit.line)}
@@ -303,13 +313,13 @@ function Found({ hit, terms, query }: { hit: HitView; terms: readonly Term[]; qu
 
 function NoResults({ query }: { query: string }) {
   return (
-    <Empty id="no-matches" title="No matches">
+    <EmptyList id="no-matches" title="No matches">
       <p>
         All words must be in the same prompt, answer, command or result. <code>"a phrase"</code> finds these words
         together, <code>begin*</code> finds words that start with these letters. The same search in a terminal:
       </p>
-      <Command text={`baton archive search ${quoted(query)}`} />
-    </Empty>
+      <ShellCommand text={`baton archive search ${quoteForShell(query)}`} />
+    </EmptyList>
   )
 }
 

@@ -1,12 +1,19 @@
 import { memo, useEffect, useMemo, useState } from 'react'
 import { problemFrom } from '../../api/call-api.js'
-import { clockText, exactText, groupedText, plural } from '../../parts/format.js'
+import { clockText, countedNoun, exactTimeText, groupedText } from '../../parts/format.js'
 import { Link } from '../../parts/navigation.js'
-import { toast } from '../../parts/toast.js'
-import { aboutCall, aboutResult, firstLine, foldText, type Item, type Line } from './transcript-lines.js'
+import { showToast } from '../../parts/toast.js'
+import {
+  aboutCall,
+  aboutResult,
+  firstLine,
+  foldText,
+  type TranscriptEntry,
+  type TranscriptItem,
+} from './transcript-lines.js'
 
 interface ItemProps {
-  item: Item
+  item: TranscriptItem
   terms: readonly Term[]
   isTarget: boolean
   onWhole: (line: number) => Promise<void>
@@ -14,7 +21,7 @@ interface ItemProps {
 }
 
 /** Margin of an entry: its line number as a link, and its time. */
-function LineMargin({ entry, href }: { entry: Line; href: (line: number) => string }) {
+function LineMargin({ entry, href }: { entry: TranscriptEntry; href: (line: number) => string }) {
   return (
     <p className="margin">
       <Link href={href(entry.line)} title="Link to this line">
@@ -22,7 +29,7 @@ function LineMargin({ entry, href }: { entry: Line; href: (line: number) => stri
         {groupedText(entry.line)}
       </Link>
       {entry.at !== null && (
-        <time dateTime={entry.at} title={exactText(entry.at)}>
+        <time dateTime={entry.at} title={exactTimeText(entry.at)}>
           {clockText(entry.at).slice(0, 5)}
         </time>
       )}
@@ -37,7 +44,7 @@ function LongText({
   onWhole,
   open = false,
 }: {
-  entry: Line
+  entry: TranscriptEntry
   terms: readonly Term[]
   onWhole: (line: number) => Promise<void>
   open?: boolean
@@ -55,7 +62,7 @@ function LongText({
       if (entry.cut) await onWhole(entry.line)
       setAll(true)
     } catch (error) {
-      toast(problemFrom(error).error)
+      showToast(problemFrom(error).error)
     } finally {
       setBusy(false)
     }
@@ -63,13 +70,15 @@ function LongText({
   return (
     <>
       <div className="words">
-        <Marked text={isFolded ? folded.shown : entry.text} terms={terms} />
+        <MarkedText text={isFolded ? folded.shown : entry.text} terms={terms} />
         {(isFolded || entry.cut) && '…'}
       </div>
       {(isFolded || entry.cut) && (
         <button type="button" className="link" disabled={busy} onClick={show}>
           Show all
-          {isFolded && folded.hidden > 1 ? `, ${plural(folded.hidden, 'more line')}${entry.cut ? ' or more' : ''}` : ''}
+          {isFolded && folded.hidden > 1
+            ? `, ${countedNoun(folded.hidden, 'more line')}${entry.cut ? ' or more' : ''}`
+            : ''}
         </button>
       )}
       {folded.hidden > 0 && all && !entry.cut && (
@@ -129,7 +138,7 @@ export const ToolItem = memo(function ToolItem({ item, terms, isTarget, onWhole,
         <summary data-failed={failed || undefined}>
           <span className="tool-name">{call?.tool ?? 'Result'}</span>
           <span className="tool-about">
-            <Marked text={call === null ? firstLine(entry.text) : aboutCall(call)} terms={terms} />
+            <MarkedText text={call === null ? firstLine(entry.text) : aboutCall(call)} terms={terms} />
           </span>
           <span className="tool-back">{call !== null && (aboutResult(response) || 'no result')}</span>
         </summary>
@@ -220,7 +229,7 @@ function foldCase(text: string): string {
 }
 
 /** Text with search terms marked. Rendered as text nodes, never as markup. */
-export function Marked({ text, terms }: { text: string; terms: readonly Term[] }) {
+export function MarkedText({ text, terms }: { text: string; terms: readonly Term[] }) {
   const pieces = useMemo(() => markWords(text, terms), [text, terms])
   return pieces.map((piece, place) =>
     // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no other key and no state

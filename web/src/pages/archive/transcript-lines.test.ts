@@ -4,19 +4,19 @@ import {
   aboutCall,
   aboutResult,
   appendLines,
-  covers,
   foldText,
   itemAt,
-  type Line,
   prependLines,
   type ReadingWindow,
   readItems,
+  type TranscriptEntry,
   WINDOW_LIMIT,
+  windowHasLine,
   windowOf,
   withFullLine,
 } from './transcript-lines.js'
 
-const line = (change: Partial<Line>): Line => ({
+const line = (change: Partial<TranscriptEntry>): TranscriptEntry => ({
   line: 1,
   at: null,
   role: 'agent' as const,
@@ -112,8 +112,10 @@ describe('reading a long transcript', () => {
 
   test('a reading window knows which lines it covers', () => {
     const middle = windowOf(part(51, 101))
-    expect([50, 51, 100, 101].map((line) => covers(middle, line))).toEqual([false, true, true, false])
-    expect([covers(windowOf(part(4_951, 5_001)), 999_999_999), covers(windowOf(part(1, 11)), 1)]).toEqual([true, true])
+    expect([50, 51, 100, 101].map((line) => windowHasLine(middle, line))).toEqual([false, true, true, false])
+    expect([windowHasLine(windowOf(part(4_951, 5_001)), 999_999_999), windowHasLine(windowOf(part(1, 11)), 1)]).toEqual(
+      [true, true],
+    )
   })
 
   test('entries of one line are never divided when a window is cut', () => {

@@ -1,21 +1,21 @@
 import type { TranscriptPart } from '../../../../src/contract/api/archives.js'
 
-export type Line = TranscriptPart['entries'][number]
+export type TranscriptEntry = TranscriptPart['entries'][number]
 
 /** Item of a transcript: a message, or a tool call with its result. */
-export interface Item {
+export interface TranscriptItem {
   /** Key that stays the same while more lines are loaded around the item. */
   key: string
   kind: 'said' | 'tool' | 'summary'
-  entry: Line
+  entry: TranscriptEntry
   /** Result of a tool call. Null when it is not loaded or never arrived. */
-  result: Line | null
+  result: TranscriptEntry | null
 }
 
 /** Groups entries into items. A call and its result are one item at the place of the call. */
-export function readItems(entries: readonly Line[]): Item[] {
-  const calls = new Map<string, Item>()
-  const items: Item[] = []
+export function readItems(entries: readonly TranscriptEntry[]): TranscriptItem[] {
+  const calls = new Map<string, TranscriptItem>()
+  const items: TranscriptItem[] = []
   let line = 0
   let nth = 0
   for (const entry of entries) {
@@ -26,19 +26,19 @@ export function readItems(entries: readonly Line[]): Item[] {
       call.result = entry
       continue
     }
-    const item: Item = { key: `${entry.line}-${nth}`, kind: kindOf(entry), entry, result: null }
+    const item: TranscriptItem = { key: `${entry.line}-${nth}`, kind: kindOf(entry), entry, result: null }
     items.push(item)
     if (entry.role === 'call' && entry.call_id !== null) calls.set(entry.call_id, item)
   }
   return items
 }
 
-function kindOf({ role }: Line): Item['kind'] {
+function kindOf({ role }: TranscriptEntry): TranscriptItem['kind'] {
   return role === 'call' || role === 'result' ? 'tool' : role === 'summary' ? 'summary' : 'said'
 }
 
 /** Item in a line. If the line has none, the next item, or else the last one. */
-export function itemAt(items: readonly Item[], line: number): Item | undefined {
+export function itemAt(items: readonly TranscriptItem[], line: number): TranscriptItem | undefined {
   return (
     items.find(({ entry, result }) => entry.line === line || result?.line === line) ??
     items.find(({ entry }) => entry.line > line) ??
@@ -47,13 +47,13 @@ export function itemAt(items: readonly Item[], line: number): Item | undefined {
 }
 
 /** Subject of a tool call in one line, without the tool's name. */
-export function aboutCall({ text, tool }: Line): string {
+export function aboutCall({ text, tool }: TranscriptEntry): string {
   const about = tool !== null && text.startsWith(`${tool} `) ? text.slice(tool.length + 1) : text === tool ? '' : text
   return firstLine(about)
 }
 
 /** Short description of a tool's result: `ok` or `failed`, and its size. */
-export function aboutResult(result: Line | null): string {
+export function aboutResult(result: TranscriptEntry | null): string {
   if (result === null) return ''
   const lines = result.text === '' ? 0 : result.text.split('\n').length
   const size =
@@ -87,7 +87,7 @@ export function foldText(text: string, lines = 24, characters = 2_400): Folded {
  * reading position are dropped and loaded again later. A line is never divided.
  */
 export interface ReadingWindow {
-  readonly entries: readonly Line[]
+  readonly entries: readonly TranscriptEntry[]
   /** Line before which to load more. Null when the window starts at the first line. */
   readonly before: number | null
   /** Line from which to load more. Null when the window ends at the last line. */
@@ -131,19 +131,19 @@ export function prependLines(window: ReadingWindow, part: TranscriptPart): Readi
 }
 
 /** Index of the first entry at or after `at` that starts a line, or of its own line's start. */
-function lineStart(entries: readonly Line[], at: number): number {
+function lineStart(entries: readonly TranscriptEntry[], at: number): number {
   const next = entries.findIndex(({ line }, place) => place >= at && line !== entries[place - 1]?.line)
   return next < 0 ? entries.length : next
 }
 
 /** True when the window has the entries of a line, or of its neighbours if the line is empty. */
-export function covers({ entries, before, from }: ReadingWindow, line: number): boolean {
+export function windowHasLine({ entries, before, from }: ReadingWindow, line: number): boolean {
   const [first, last] = [entries[0]?.line ?? 0, entries.at(-1)?.line ?? 0]
   return (before === null || first <= line) && (from === null || last >= line)
 }
 
 /** Replaces the entries of a line, whose text the server had cut, by the full ones. */
-export function withFullLine(window: ReadingWindow, whole: readonly Line[]): ReadingWindow {
+export function withFullLine(window: ReadingWindow, whole: readonly TranscriptEntry[]): ReadingWindow {
   const line = whole[0]?.line
   const rest = whole.slice()
   return {

@@ -9,22 +9,22 @@ import {
   useState,
 } from 'react'
 import type { TranscriptPart } from '../../../../src/contract/api/archives.js'
-import { type CallProblem, call, problemFrom } from '../../api/call-api.js'
+import { type CallProblem, callApi, problemFrom } from '../../api/call-api.js'
 import { useCall } from '../../api/use-call.js'
-import { folderName, groupedText, sentence, shortId } from '../../parts/format.js'
+import { folderName, groupedText, shortId, toSentence } from '../../parts/format.js'
 import { Link, navigate, useParameter } from '../../parts/navigation.js'
 import { PageHead } from '../../parts/page-head.js'
-import { Empty, Missing, Problem, Skeleton } from '../../parts/page-states.js'
+import { EmptyList, MissingRecord, Problem, Skeleton } from '../../parts/page-states.js'
 import { ArchiveAside } from './archive-aside.js'
 import { transcriptHref } from './archive-labels.js'
 import { MessageItem, ToolItem, termsOf } from './transcript-items.js'
 import {
   appendLines,
-  covers,
   itemAt,
   prependLines,
   type ReadingWindow,
   readItems,
+  windowHasLine,
   windowOf,
   withFullLine,
 } from './transcript-lines.js'
@@ -52,7 +52,7 @@ export function TranscriptPage({ id }: { id: string }) {
         label={`${name} ${shortId(archive?.session_id ?? '')}`}
       />
       {request.problem !== null ? (
-        <Missing
+        <MissingRecord
           problem={request.problem}
           retry={request.refetch}
           list={{ href: '/archive', name: 'All kept transcripts' }}
@@ -72,7 +72,7 @@ export function TranscriptPage({ id }: { id: string }) {
                     archive.status === 'pending'
                       ? 'The transcript is being archived.'
                       : 'The transcript could not be archived.',
-                  hint: archive.reason === null ? 'Try again in a moment.' : sentence(archive.reason),
+                  hint: archive.reason === null ? 'Try again in a moment.' : toSentence(archive.reason),
                 }}
                 retry={request.refetch}
               />
@@ -96,7 +96,7 @@ function Transcript({ id, subagent }: { id: string; subagent: string }) {
   anchor.current = useAnchor(list, shown)
   const items = useMemo(() => readItems(shown?.entries ?? []), [shown?.entries])
   const terms = useMemo(() => termsOf(query), [query])
-  const target = shown !== null && line !== null && covers(shown, line) ? itemAt(items, line) : undefined
+  const target = shown !== null && line !== null && windowHasLine(shown, line) ? itemAt(items, line) : undefined
   const found = target?.key
   const scrolledTo = useRef<number | null>(null)
   useEffect(() => {
@@ -112,9 +112,9 @@ function Transcript({ id, subagent }: { id: string; subagent: string }) {
   if (shown === null) return <Skeleton lines={10} />
   if (items.length === 0 && shown.before === null && shown.from === null) {
     return (
-      <Empty id="no-lines" title="Empty transcript">
+      <EmptyList id="no-lines" title="Empty transcript">
         <p>It contains no prompt, answer or tool call.</p>
-      </Empty>
+      </EmptyList>
     )
   }
   const first = shown.entries[0]?.line
@@ -239,7 +239,7 @@ function useTranscript(id: string, subagent: string, line: number | null, changi
 
   const ask = useCallback(
     (query: { from?: number; before?: number; limit: number; whole?: true }, signal: AbortSignal) =>
-      call('transcript', { id, query: { ...query, subagent: subagent || undefined }, signal }),
+      callApi('transcript', { id, query: { ...query, subagent: subagent || undefined }, signal }),
     [id, subagent],
   )
 

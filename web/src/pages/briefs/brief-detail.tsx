@@ -3,18 +3,18 @@ import type { BriefDetail, BriefView } from '../../../../src/contract/api/briefs
 import { useCall } from '../../api/use-call.js'
 import { useRefetchOnEvent } from '../../api/use-refetch.js'
 import { useLive } from '../../live/use-live.js'
-import { Id } from '../../parts/copy-button.js'
+import { CopyableId } from '../../parts/copy-button.js'
 import { FactsList } from '../../parts/facts-list.js'
-import { groupedText, percentText, plural, shortId } from '../../parts/format.js'
+import { countedNoun, groupedText, percentText, shortId } from '../../parts/format.js'
 import { Gauge, GaugeNumber } from '../../parts/gauge.js'
 import { Link, useParameter } from '../../parts/navigation.js'
 import { PageHead, Section } from '../../parts/page-head.js'
-import { Missing, Problem, Skeleton } from '../../parts/page-states.js'
+import { MissingRecord, Problem, Skeleton } from '../../parts/page-states.js'
 import { RelativeTime } from '../../parts/relative-time.js'
 import { briefHref, sessionHref } from '../../parts/route.js'
 import { StateBadge } from '../../parts/state-badge.js'
 import { AUTHORS, briefTitle, countsByKind, isInReview, isOpen, kindText, missingByKind } from './brief-facts.js'
-import { BriefEditor, DecideButtons, Until } from './brief-review.js'
+import { BriefEditor, DecideButtons, ReviewCountdown } from './brief-review.js'
 import { BriefStatus } from './brief-status.js'
 import { BriefDiff, BriefText } from './brief-text.js'
 
@@ -30,7 +30,9 @@ export function BriefDetailPage({ id }: { id: string }) {
   return (
     <>
       <PageHead title={`Brief ${shortId(id)}`} label={`Brief ${shortId(id)}`} />
-      {problem !== null && <Missing problem={problem} retry={refetch} list={{ href: '/briefs', name: 'All briefs' }} />}
+      {problem !== null && (
+        <MissingRecord problem={problem} retry={refetch} list={{ href: '/briefs', name: 'All briefs' }} />
+      )}
       {loading && <Skeleton lines={10} />}
     </>
   )
@@ -57,7 +59,7 @@ function Brief({ brief, refetch }: { brief: BriefDetail; refetch: () => void }) 
         <BriefStatus status={brief.status} />
         {isInReview(brief) && !editing && (
           <span className="brief-until">
-            <Until brief={brief} />
+            <ReviewCountdown brief={brief} />
           </span>
         )}
         <span className="quiet">
@@ -198,7 +200,7 @@ function MissingFacts({ missing, author }: { missing: Coverage['missing']; autho
     <div>
       <h3 data-missing={missing.length}>
         {author === 'user' ? 'Left out by your edit' : 'Missing, added by Baton'}{' '}
-        <span className="quiet">{plural(missing.length, 'fact')}</span>
+        <span className="quiet">{countedNoun(missing.length, 'fact')}</span>
       </h3>
       {missingByKind(missing).map(([kind, texts]) => (
         <div key={kind} className="missing">
@@ -266,13 +268,16 @@ function BriefUse({ brief }: { brief: BriefDetail }) {
             </span>
           ),
         ],
-        ['Project', brief.project !== null && <Id id={brief.project} label="project" />],
-        ['Branch', brief.branch !== null && <Id id={brief.branch} label="branch" />],
-        ['Commit', brief.commit !== null && <Id id={brief.commit} label="commit" short={brief.commit.slice(0, 10)} />],
+        ['Project', brief.project !== null && <CopyableId id={brief.project} label="project" />],
+        ['Branch', brief.branch !== null && <CopyableId id={brief.branch} label="branch" />],
+        [
+          'Commit',
+          brief.commit !== null && <CopyableId id={brief.commit} label="commit" short={brief.commit.slice(0, 10)} />,
+        ],
         ['Model', brief.model],
         ['Signature', SIGNATURES[brief.verdict] ?? brief.verdict],
-        ['Brief id', <Id key="id" id={brief.brief_id} label="brief id" />],
-        ['File', <Id key="file" id={brief.path} label="path of the brief’s file" />],
+        ['Brief id', <CopyableId key="id" id={brief.brief_id} label="brief id" />],
+        ['File', <CopyableId key="file" id={brief.path} label="path of the brief’s file" />],
       ]}
     />
   )

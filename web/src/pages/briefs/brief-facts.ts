@@ -1,7 +1,7 @@
 import type { BriefRow, BriefView } from '../../../../src/contract/api/briefs.js'
 import { seatName } from '../../live/seats.js'
 import { containsWords } from '../../parts/contains-words.js'
-import { plural } from '../../parts/format.js'
+import { countedNoun } from '../../parts/format.js'
 
 /** Pure functions that derive from a brief's row what the page shows. */
 
@@ -94,5 +94,5 @@ export function completedText({ coverage, author }: Pick<BriefRow, 'coverage' | 
     const name = kindText(kind).toLowerCase()
     return texts.length === 1 ? name : `${texts.length} ${name}`
   })
-  return `Baton added ${plural(coverage.missing.length, 'missing fact')}: ${kinds.join(', ')}.`
+  return `Baton added ${countedNoun(coverage.missing.length, 'missing fact')}: ${kinds.join(', ')}.`
 }

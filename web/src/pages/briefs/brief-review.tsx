@@ -1,14 +1,14 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { BriefDetail, BriefRow } from '../../../../src/contract/api/briefs.js'
-import { call, problemFrom } from '../../api/call-api.js'
+import { callApi, problemFrom } from '../../api/call-api.js'
 import { useAct } from '../../api/use-act.js'
 import { CopyButton } from '../../parts/copy-button.js'
-import { Confirm } from '../../parts/dialog.js'
-import { bytesText, exactText, folderName, percentText, twoDigits } from '../../parts/format.js'
+import { ConfirmDialog } from '../../parts/dialog.js'
+import { bytesText, exactTimeText, folderName, percentText, twoDigits } from '../../parts/format.js'
 import { Link, navigate } from '../../parts/navigation.js'
-import { Problem, type ProblemShown } from '../../parts/page-states.js'
+import { Problem, type ProblemView } from '../../parts/page-states.js'
 import { briefHref } from '../../parts/route.js'
-import { toast } from '../../parts/toast.js'
+import { showToast } from '../../parts/toast.js'
 import { AUTHORS, briefTitle, completedText, isInReview, isOpen } from './brief-facts.js'
 
 /** Buttons to approve and cancel a brief. `withLink` adds a link to its text. */
@@ -28,8 +28,8 @@ export function DecideButtons({
   const decide = (route: 'approveBrief' | 'cancelBrief', confirmation: string): void =>
     act(async () => {
       try {
-        await call(route, { id: brief.brief_id })
-        toast(confirmation)
+        await callApi(route, { id: brief.brief_id })
+        showToast(confirmation)
       } finally {
         setAsking(false)
         done()
@@ -62,7 +62,7 @@ export function DecideButtons({
         )}
       </div>
       {trouble !== null && <Problem problem={trouble} />}
-      <Confirm
+      <ConfirmDialog
         open={asking}
         title="Cancel this brief?"
         yes="Cancel the brief"
@@ -76,7 +76,7 @@ export function DecideButtons({
           The handoff that waits for this brief is cancelled too, and the session continues as it is. The text stays in
           its file.
         </p>
-      </Confirm>
+      </ConfirmDialog>
     </div>
   )
 }
@@ -103,12 +103,12 @@ export function ReviewQueue({ briefs, done }: { briefs: readonly BriefRow[]; don
           <p className="review-score">
             {brief.coverage !== null && (
               <>
-                <span className="quiet">covers</span> <Score score={brief.coverage.score} />
+                <span className="quiet">covers</span> <CoverageScore score={brief.coverage.score} />
               </>
             )}
           </p>
           <p className="review-until">
-            <Until brief={brief} />
+            <ReviewCountdown brief={brief} />
           </p>
           <DecideButtons brief={brief} done={done} withLink />
         </li>
@@ -117,7 +117,7 @@ export function ReviewQueue({ briefs, done }: { briefs: readonly BriefRow[]; don
   )
 }
 
-export function Until({ brief }: { brief: BriefRow }) {
+export function ReviewCountdown({ brief }: { brief: BriefRow }) {
   if (brief.review_until === null) return <span className="quiet">waits for your approval</span>
   return (
     <>
@@ -146,14 +146,14 @@ function Countdown({ until }: { until: string }) {
     return () => clearInterval(timer)
   }, [until])
   return (
-    <time className="countdown" role="timer" dateTime={until} title={exactText(until)}>
+    <time className="countdown" role="timer" dateTime={until} title={exactTimeText(until)}>
       {countdownText(left)}
     </time>
   )
 }
 
 /** Percentage of the session's facts that a brief covers. A dash when there were no facts. */
-export function Score({ score, bar = false }: { score: number | null; bar?: boolean }) {
+export function CoverageScore({ score, bar = false }: { score: number | null; bar?: boolean }) {
   if (score === null)
     return (
       <span className="quiet" title="There was no transcript to compare the brief with">
@@ -184,7 +184,7 @@ export function BriefEditor({ brief, text, onClose }: { brief: BriefDetail; text
   const { brief_id: id } = brief
   const [draft, setDraft] = useState(() => drafts.get(id) ?? text)
   const [busy, setBusy] = useState(false)
-  const [trouble, setTrouble] = useState<ProblemShown | null>(null)
+  const [trouble, setTrouble] = useState<ProblemView | null>(null)
   const kept = useRef(false)
   const changed = draft !== text
   useHold(id, kept, setTrouble)
@@ -199,10 +199,10 @@ export function BriefEditor({ brief, text, onClose }: { brief: BriefDetail; text
     if (!changed) return onClose()
     setBusy(true)
     try {
-      const fresh = await call('editBrief', { id, body: { text: draft } })
+      const fresh = await callApi('editBrief', { id, body: { text: draft } })
       kept.current = true
       drafts.delete(id)
-      toast(`Saved as brief ${fresh.sequence}`)
+      showToast(`Saved as brief ${fresh.sequence}`)
       if (fresh.brief_id === id) onClose()
       else navigate(briefHref(fresh.brief_id), { replace: true })
     } catch (error) {
@@ -263,11 +263,11 @@ export function BriefEditor({ brief, text, onClose }: { brief: BriefDetail; text
 }
 
 /** Tells the server that the brief is being edited, until the editor or the page is closed. */
-function useHold(id: string, kept: { readonly current: boolean }, refused: (problem: ProblemShown) => void): void {
+function useHold(id: string, kept: { readonly current: boolean }, refused: (problem: ProblemView) => void): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the editor opens
   useEffect(() => {
     let held = true
-    const holdRequest = call('holdBrief', { id, body: { editing: true } }).catch((error) => {
+    const holdRequest = callApi('holdBrief', { id, body: { editing: true } }).catch((error) => {
       held = false
       refused(problemFrom(error))
     })
@@ -275,7 +275,7 @@ function useHold(id: string, kept: { readonly current: boolean }, refused: (prob
       if (!held || kept.current) return
       held = false
       const sendRelease = (): Promise<unknown> =>
-        call('holdBrief', { id, body: { editing: false }, keepalive }).catch(() => {})
+        callApi('holdBrief', { id, body: { editing: false }, keepalive }).catch(() => {})
       // A page that is being closed cannot wait for a reply.
       if (keepalive) void sendRelease()
       else void holdRequest.then(sendRelease)

@@ -1,7 +1,7 @@
 import { createElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { describe, expect, test } from 'vitest'
-import { addedFrom, BriefText, foldUnchanged, lineDiff, parseMarkdown, spansOf } from './brief-text.js'
+import { BriefText, firstAddedLine, foldUnchanged, inlineSpans, lineDiff, parseMarkdown } from './brief-text.js'
 
 const html = (text: string, added: string[] = []): string =>
   renderToStaticMarkup(createElement(BriefText, { text, added }))
@@ -46,7 +46,7 @@ describe('the text of a brief', () => {
   })
 
   test('code and emphasis are recognised only where they are closed', () => {
-    expect(spansOf('a `b*` **c d** 2 ** 3 ``e`f``')).toEqual([
+    expect(inlineSpans('a `b*` **c d** 2 ** 3 ``e`f``')).toEqual([
       { kind: 'text', text: 'a ' },
       { kind: 'code', text: 'b*' },
       { kind: 'text', text: ' ' },
@@ -68,8 +68,8 @@ describe('additions of Baton', () => {
 
   test('a heading written by the agent does not count as an addition of Baton', () => {
     expect(html(text)).not.toContain('aria-label="Added by Baton"')
-    expect(addedFrom(text, ['## Added by Baton'])).toBe(4)
-    expect(addedFrom(text, ['not in it'])).toBeNull()
+    expect(firstAddedLine(text, ['## Added by Baton'])).toBe(4)
+    expect(firstAddedLine(text, ['not in it'])).toBeNull()
   })
 })
 

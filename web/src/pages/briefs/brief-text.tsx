@@ -1,5 +1,5 @@
 import { createElement, memo, type ReactNode, useMemo, useState } from 'react'
-import { plural } from '../../parts/format.js'
+import { countedNoun } from '../../parts/format.js'
 
 /**
  * Text of a brief with headings, lists and code, rendered as text nodes and never as markup.
@@ -7,7 +7,7 @@ import { plural } from '../../parts/format.js'
  */
 export const BriefText = memo(function BriefText({ text, added = [] }: { text: string; added?: readonly string[] }) {
   const blocks = parseMarkdown(text)
-  const from = addedFrom(text, added)
+  const from = firstAddedLine(text, added)
   const authored = from === null ? blocks : blocks.filter(({ line }) => line < from)
   const additions = from === null ? [] : blocks.filter(({ line }) => line >= from)
   return (
@@ -70,7 +70,7 @@ function itemOf({ depth, mark, done, text }: ListItem, place: number): ReactNode
 }
 
 function inline(text: string): ReactNode {
-  return spansOf(text).map((span, place) => {
+  return inlineSpans(text).map((span, place) => {
     if (span.kind === 'text') return span.text
     return createElement(span.kind, { key: place }, span.text)
   })
@@ -181,7 +181,7 @@ interface Span {
 }
 
 /** Splits a line into text, code and emphasis. A star without its pair stays a star. */
-export function spansOf(text: string): Span[] {
+export function inlineSpans(text: string): Span[] {
   const spans: Span[] = []
   let from = 0
   for (const found of text.matchAll(/(`+)(?!`)([^\n]*?[^`])\1(?!`)|\*\*(?=\S)([^\n]*?\S)\*\*/g)) {
@@ -194,7 +194,7 @@ export function spansOf(text: string): Span[] {
 }
 
 /** Line at which Baton's additions begin. Null when it added nothing. */
-export function addedFrom(text: string, added: readonly string[]): number | null {
+export function firstAddedLine(text: string, added: readonly string[]): number | null {
   const first = added.find((line) => line.trim() !== '')
   if (first === undefined) return null
   const at = text.split('\n').findLastIndex((line) => line.trim() === first.trim())
@@ -210,7 +210,8 @@ export function BriefDiff({ before, after, label }: { before: string; after: str
   return (
     <>
       <p className="diff-sum">
-        <span data-kind="new">+ {plural(fresh, 'line')}</span> <span data-kind="gone">− {plural(gone, 'line')}</span>
+        <span data-kind="new">+ {countedNoun(fresh, 'line')}</span>{' '}
+        <span data-kind="gone">− {countedNoun(gone, 'line')}</span>
       </p>
       <section className="diff" aria-label={label}>
         {foldUnchanged(lines).map((part) => (
@@ -226,7 +227,7 @@ function Part({ part }: { part: DiffPart }) {
   if (!open)
     return (
       <button type="button" className="diff-fold" onClick={() => setOpen(true)}>
-        Show {plural(part.lines.length, 'unchanged line')}
+        Show {countedNoun(part.lines.length, 'unchanged line')}
       </button>
     )
   return part.lines.map((line) => <Line key={`${line.before} ${line.after}`} line={line} />)

@@ -5,18 +5,18 @@ import type { BriefRow } from '../../../../src/contract/api/briefs.js'
 import { useCall } from '../../api/use-call.js'
 import { useRefetchOnEvent } from '../../api/use-refetch.js'
 import { useLive } from '../../live/use-live.js'
-import { Command } from '../../parts/copy-button.js'
+import { ShellCommand } from '../../parts/copy-button.js'
 import { type Column, DataTable } from '../../parts/data-table.js'
 import { FilterField } from '../../parts/filter-field.js'
-import { folderName, plural } from '../../parts/format.js'
+import { countedNoun, folderName } from '../../parts/format.js'
 import { useParameter } from '../../parts/navigation.js'
 import { PageHead, Section } from '../../parts/page-head.js'
-import { Empty, Problem, Skeleton } from '../../parts/page-states.js'
+import { EmptyList, Problem, Skeleton } from '../../parts/page-states.js'
 import { RelativeTime } from '../../parts/relative-time.js'
 import { briefHref } from '../../parts/route.js'
 import { BriefDetailPage } from './brief-detail.js'
 import { AUTHORS, briefMatches, briefSeat, inReviewOrder, isInReview } from './brief-facts.js'
-import { ReviewQueue, Score } from './brief-review.js'
+import { CoverageScore, ReviewQueue } from './brief-review.js'
 import { BriefStatus } from './brief-status.js'
 
 export default function BriefsPage({ id }: { id: string | null }) {
@@ -51,7 +51,7 @@ function BriefList() {
         <Section
           id="to-review"
           title="To review"
-          aside={<span className="quiet">{plural(review.length, 'brief')}</span>}
+          aside={<span className="quiet">{countedNoun(review.length, 'brief')}</span>}
         >
           <ReviewQueue briefs={review} done={refetch} />
         </Section>
@@ -104,7 +104,7 @@ const COLUMNS: readonly Column<BriefRow>[] = [
     id: 'coverage',
     head: 'Covers',
     figure: true,
-    cell: ({ coverage }) => <Score score={coverage?.score ?? null} bar />,
+    cell: ({ coverage }) => <CoverageScore score={coverage?.score ?? null} bar />,
   },
   {
     id: 'author',
@@ -127,16 +127,16 @@ const COLUMNS: readonly Column<BriefRow>[] = [
 
 function NoBriefs() {
   return (
-    <Empty id="no-briefs" title="No briefs yet">
+    <EmptyList id="no-briefs" title="No briefs yet">
       <p>
         A brief is the document with which a fresh session continues the work of a full one. Baton asks the agent for a
         brief when its context is nearly full. To ask for one now, name a seat of the overview:
       </p>
-      <Command text="baton handoffs request SEAT" />
+      <ShellCommand text="baton handoffs request SEAT" />
       <p>
         To review each brief before it is used, set <code>handoff: {'{ review_seconds: 60 }'}</code> in{' '}
         <code>config.yaml</code>. With <code>approval</code> in place of the number, Baton waits until you approve it.
       </p>
-    </Empty>
+    </EmptyList>
   )
 }

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { fold, INITIAL_STATE } from '../../live/live-state.js'
+import { applyFrames, INITIAL_STATE } from '../../live/live-state.js'
 import { makeEvent, makeSessionRow, makeSnapshot } from '../../testing/live-rows.js'
-import { barsOf, type Day, datedBars, dateText, scaleOf, spentMark } from './history-page.js'
+import { axisScale, barsOf, datedBars, dateText, type HistoryDay, spentMark } from './history-page.js'
 
 test('the mark of a history changes only with spend and with the events it counts', () => {
   expect(spentMark(INITIAL_STATE)).toBe('')
-  const started = fold(INITIAL_STATE, [{ kind: 'snapshot', snapshot: makeSnapshot() }])
+  const started = applyFrames(INITIAL_STATE, [{ kind: 'snapshot', snapshot: makeSnapshot() }])
   const mark = spentMark(started)
   expect(mark).not.toBe('')
-  const after = (...frames: Parameters<typeof fold>[1]) => spentMark(fold(started, frames))
+  const after = (...frames: Parameters<typeof applyFrames>[1]) => spentMark(applyFrames(started, frames))
   expect(
     after(
       { kind: 'session', row: makeSessionRow({ state: 'idle' }) },
@@ -24,7 +24,7 @@ test('the mark of a history changes only with spend and with the events it count
   expect(after({ kind: 'event', event: makeEvent(11, 'compaction_complete') })).not.toBe(mark)
 })
 
-function days(count: number, change: (n: number) => Partial<Day> = () => ({})): Day[] {
+function days(count: number, change: (n: number) => Partial<HistoryDay> = () => ({})): HistoryDay[] {
   return Array.from({ length: count }, (_, n) => ({
     date: new Date(Date.UTC(2026, 0, 1) + n * 86_400_000).toISOString().slice(0, 10),
     sessions: 1,
@@ -61,12 +61,12 @@ describe('bars of a history', () => {
   })
 
   test('the scale of a chart ends just above the greatest bar, in round steps', () => {
-    expect(scaleOf(7.3, false)).toEqual({ top: 7.5, lines: [2.5, 5, 7.5] })
-    expect(scaleOf(2, true)).toEqual({ top: 2, lines: [1, 2] })
-    expect(scaleOf(1, true)).toEqual({ top: 1, lines: [1] })
-    expect(scaleOf(0, true).lines).toEqual([])
+    expect(axisScale(7.3, false)).toEqual({ top: 7.5, lines: [2.5, 5, 7.5] })
+    expect(axisScale(2, true)).toEqual({ top: 2, lines: [1, 2] })
+    expect(axisScale(1, true)).toEqual({ top: 1, lines: [1] })
+    expect(axisScale(0, true).lines).toEqual([])
     for (const greatest of [0.004, 0.03, 1, 3, 9.99, 10, 47, 101, 99_999]) {
-      const { top, lines } = scaleOf(greatest, false)
+      const { top, lines } = axisScale(greatest, false)
       expect(top).toBeGreaterThanOrEqual(greatest)
       expect(top).toBeLessThan(greatest * 2.1)
       expect(lines.length).toBeLessThanOrEqual(4)

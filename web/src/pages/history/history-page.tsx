@@ -6,12 +6,20 @@ import { useCall } from '../../api/use-call.js'
 import { useRefetchWhileVisible } from '../../api/use-refetch.js'
 import type { LiveState } from '../../live/live-state.js'
 import { useLive } from '../../live/use-live.js'
-import { Command } from '../../parts/copy-button.js'
+import { ShellCommand } from '../../parts/copy-button.js'
 import { type Column, DataTable } from '../../parts/data-table.js'
-import { folderName, groupedText, moneyText, percentText, plural, tokensText, UNKNOWN } from '../../parts/format.js'
+import {
+  countedNoun,
+  folderName,
+  groupedText,
+  moneyText,
+  percentText,
+  tokensText,
+  UNKNOWN_TEXT,
+} from '../../parts/format.js'
 import { useParameter } from '../../parts/navigation.js'
 import { PageHead, Section } from '../../parts/page-head.js'
-import { Empty, Problem, Skeleton } from '../../parts/page-states.js'
+import { EmptyList, Problem, Skeleton } from '../../parts/page-states.js'
 
 const SPANS = ['30', '90', '365'] as const
 const REFETCH_MS = 30_000
@@ -38,10 +46,10 @@ export default function HistoryPage() {
       ) : request.data === null ? (
         <Skeleton lines={8} />
       ) : request.data.since === null ? (
-        <Empty id="no-history" title="Nothing recorded yet">
+        <EmptyList id="no-history" title="Nothing recorded yet">
           <p>Baton records what sessions spend, and what compactions and handoffs save. To start:</p>
-          <Command text="baton install" />
-        </Empty>
+          <ShellCommand text="baton install" />
+        </EmptyList>
       ) : (
         <Recorded history={request.data} since={request.data.since} />
       )}
@@ -86,11 +94,15 @@ const NO_COST = 'No client reported costs.'
 function Totals({ totals }: { totals: History['totals'] }) {
   const figures: [name: string, value: string, description: string][] = [
     ['Spend', moneyText(totals.cost_usd), totals.cost_usd === null ? NO_COST : 'as reported by the clients'],
-    ['Sessions', groupedText(totals.sessions), plural(totals.steps, 'step')],
+    ['Sessions', groupedText(totals.sessions), countedNoun(totals.steps, 'step')],
     ['Tokens in', tokensText(inputOf(totals)), `${tokensText(totals.output_tokens)} tokens out`],
     ['Cache hits', rateText(totals.cache_hit_rate), `${tokensText(totals.cache_read_tokens)} tokens from the cache`],
-    ['Compactions', groupedText(totals.compactions), plural(totals.handoffs, 'handoff')],
-    ['Tokens saved', totals.tokens_saved === 0 ? UNKNOWN : tokensText(totals.tokens_saved), 'removed from contexts'],
+    ['Compactions', groupedText(totals.compactions), countedNoun(totals.handoffs, 'handoff')],
+    [
+      'Tokens saved',
+      totals.tokens_saved === 0 ? UNKNOWN_TEXT : tokensText(totals.tokens_saved),
+      'removed from contexts',
+    ],
   ]
   return (
     <dl className="totals">
@@ -229,7 +241,7 @@ function ShareTable<Row extends Figures>({
       cell: (row) => (
         <span
           className="share"
-          title={`${byCost ? moneyText(row.cost_usd) : plural(row.steps, 'step')}, ${percent(weight(row), all)}`}
+          title={`${byCost ? moneyText(row.cost_usd) : countedNoun(row.steps, 'step')}, ${percent(weight(row), all)}`}
         >
           <span className="share-part" style={{ inlineSize: all === 0 ? '0%' : `${(weight(row) / all) * 100}%` }} />
         </span>
@@ -303,7 +315,7 @@ function BarChart({
   heading: string
 }) {
   const [at, setAt] = useState<number | null>(null)
-  const { top, lines } = scaleOf(Math.max(0, ...bars.map(({ value }) => value ?? 0)), isWhole)
+  const { top, lines } = axisScale(Math.max(0, ...bars.map(({ value }) => value ?? 0)), isWhole)
   const dated = new Set(datedBars(bars))
   const bar = at === null ? undefined : bars[at]
   const point = (event: PointerEvent<HTMLDivElement>): void => {
@@ -360,7 +372,7 @@ function BarChart({
 }
 
 type Figures = History['totals']
-export type Day = History['days'][number]
+export type HistoryDay = History['days'][number]
 
 interface Bar {
   /** Date of the day, as `2026-11-16`, or of the first day of the week. */
@@ -373,7 +385,7 @@ interface Bar {
 type Measure = 'cost_usd' | 'sessions' | 'steps' | 'output_tokens' | 'compactions' | 'handoffs' | 'tokens_saved'
 
 /** Returns a bar per day, or per week beyond a hundred days. The last week ends on the last day. */
-export function barsOf(days: readonly Day[], measure: Measure): Bar[] {
+export function barsOf(days: readonly HistoryDay[], measure: Measure): Bar[] {
   const size = days.length > 100 ? 7 : 1
   const bars: Bar[] = []
   for (let end = days.length; end > 0; end -= size) {
@@ -390,7 +402,7 @@ function total(values: readonly (number | null)[]): number | null {
 }
 
 /** Returns a round maximum just above the greatest value, and at most four grid lines up to it. */
-export function scaleOf(greatest: number, isWhole: boolean): { top: number; lines: number[] } {
+export function axisScale(greatest: number, isWhole: boolean): { top: number; lines: number[] } {
   if (greatest <= 0) return { top: 1, lines: [] }
   const rough = greatest / 3
   const power = 10 ** Math.floor(Math.log10(rough))

@@ -4,24 +4,32 @@ import { useCall } from '../../api/use-call.js'
 import { useRefetchOnChange } from '../../api/use-refetch.js'
 import { useLive } from '../../live/use-live.js'
 import { useClock } from '../../parts/clock.js'
-import { CopyButton, Id } from '../../parts/copy-button.js'
+import { CopyableId, CopyButton } from '../../parts/copy-button.js'
 import { FactsList } from '../../parts/facts-list.js'
-import { durationText, groupedText, moneyText, percentText, plural, shortId, tokensText } from '../../parts/format.js'
+import {
+  countedNoun,
+  durationText,
+  groupedText,
+  moneyText,
+  percentText,
+  shortId,
+  tokensText,
+} from '../../parts/format.js'
 import { Gauge, GaugeNumber, GaugeTokens } from '../../parts/gauge.js'
 import { Link } from '../../parts/navigation.js'
 import { PageHead, Section } from '../../parts/page-head.js'
-import { Missing, Skeleton } from '../../parts/page-states.js'
+import { MissingRecord, Skeleton } from '../../parts/page-states.js'
 import { RelativeTime } from '../../parts/relative-time.js'
 import { briefHref, sessionHref } from '../../parts/route.js'
 import { StateBadge } from '../../parts/state-badge.js'
 import {
   type Budget,
   budgetsOf,
-  type Check,
-  isOver,
+  type CheckRound,
+  isJobOver,
   isWorking,
+  type JobCheck,
   jobTitle,
-  type Round,
   roundsOf,
   spentTokens,
 } from './job-facts.js'
@@ -38,7 +46,9 @@ export function JobDetailPage({ id }: { id: string }) {
     return (
       <>
         <PageHead title={`Job ${shortId(id)}`} label={`Job ${shortId(id)}`} />
-        {problem !== null && <Missing problem={problem} retry={refetch} list={{ href: '/jobs', name: 'All jobs' }} />}
+        {problem !== null && (
+          <MissingRecord problem={problem} retry={refetch} list={{ href: '/jobs', name: 'All jobs' }} />
+        )}
         {loading && <Skeleton lines={8} />}
       </>
     )
@@ -56,7 +66,7 @@ function Job({ job, refetch }: { job: JobDetail | JobView; refetch: () => void }
       <p className="job-line">
         <JobStatus job={job} />
         {job.agent !== null && job.agent !== title && <span>{job.agent}</span>}
-        <Id id={job.job_id} label="job id" />
+        <CopyableId id={job.job_id} label="job id" />
         <span className="quiet">
           started <RelativeTime at={job.created_at} />
         </span>
@@ -70,14 +80,14 @@ function Job({ job, refetch }: { job: JobDetail | JobView; refetch: () => void }
               <p className="words">{job.result}</p>
             </Section>
           )}
-          <Section title="Sessions" aside={<span className="quiet">{plural(job.handoffs, 'handoff')}</span>}>
+          <Section title="Sessions" aside={<span className="quiet">{countedNoun(job.handoffs, 'handoff')}</span>}>
             <AttemptChain sessions={job.sessions} atWork={isWorking(job)} />
           </Section>
           <Section title="Checks">
             <CheckRounds checks={job.checks} configured={'configured_checks' in job ? job.configured_checks : []} />
           </Section>
           <Section title="Output">
-            <LiveOutput key={job.job_id} jobId={job.job_id} atWork={!isOver(job) && job.status !== 'paused'} />
+            <LiveOutput key={job.job_id} jobId={job.job_id} atWork={!isJobOver(job) && job.status !== 'paused'} />
           </Section>
         </div>
         <div>
@@ -102,7 +112,7 @@ function CurrentSession({ job }: { job: JobView }) {
   const ran = useClock((now) => durationText(ranMs(job, now)))
   return (
     <div className="job-now">
-      {last !== undefined && !isOver(job) && (
+      {last !== undefined && !isJobOver(job) && (
         <div className="job-gauge">
           <p>
             <span className="job-hero">
@@ -144,7 +154,8 @@ function Figure({ name, value }: { name: string; value: ReactNode }) {
 }
 
 function JobFolder({ job }: { job: JobDetail | JobView }) {
-  const path = (text: string | null, label: string): ReactNode => text !== null && <Id id={text} label={label} />
+  const path = (text: string | null, label: string): ReactNode =>
+    text !== null && <CopyableId id={text} label={label} />
   return (
     <FactsList
       facts={[
@@ -187,7 +198,7 @@ function AttemptChain({ sessions, atWork }: { sessions: readonly Attempt[]; atWo
       {hidden > 0 && (
         <li>
           <button type="button" className="button chain-more" onClick={() => setAll(true)}>
-            Show {plural(hidden, 'earlier session')}
+            Show {countedNoun(hidden, 'earlier session')}
           </button>
         </li>
       )}
@@ -240,8 +251,8 @@ function AttemptFacts({ attempt, atWork }: { attempt: Attempt; atWork: boolean }
   const { started_at: start, ended_at: end, steps, compactions, cost_usd: cost } = attempt
   const lasted = useClock((now) => durationText((end === null ? now : Date.parse(end)) - Date.parse(start)))
   const parts = [
-    plural(steps, 'step'),
-    ...(compactions > 0 ? [plural(compactions, 'compaction')] : []),
+    countedNoun(steps, 'step'),
+    ...(compactions > 0 ? [countedNoun(compactions, 'compaction')] : []),
     ...(cost === null ? [] : [moneyText(cost)]),
     ...(end !== null ? [lasted] : atWork ? [`working for ${lasted}`] : []),
   ]
@@ -255,7 +266,7 @@ function AttemptFacts({ attempt, atWork }: { attempt: Attempt; atWork: boolean }
 type ConfiguredCheck = JobDetail['configured_checks'][number]
 
 /** Rounds of checks that Baton ran to confirm that the job is done, newest first. */
-function CheckRounds({ checks, configured }: { checks: readonly Check[]; configured: readonly ConfiguredCheck[] }) {
+function CheckRounds({ checks, configured }: { checks: readonly JobCheck[]; configured: readonly ConfiguredCheck[] }) {
   const rounds = roundsOf(checks)
   if (rounds.length === 0 && configured.length === 0)
     return <p className="quiet">No checks are configured: the job is done when the agent says so.</p>
@@ -292,10 +303,12 @@ function CheckRounds({ checks, configured }: { checks: readonly Check[]; configu
   )
 }
 
-const summaryOf = ({ failed, checks }: Round): string =>
-  failed === 0 ? `${plural(checks.length, 'check')} passed` : `${failed} of ${plural(checks.length, 'check')} failed`
+const summaryOf = ({ failed, checks }: CheckRound): string =>
+  failed === 0
+    ? `${countedNoun(checks.length, 'check')} passed`
+    : `${failed} of ${countedNoun(checks.length, 'check')} failed`
 
-function CheckLine({ check }: { check: Check }) {
+function CheckLine({ check }: { check: JobCheck }) {
   const { name, command, ok, exit_code: code, timed_out: late, duration_ms: took, output_path: path } = check
   return (
     <li className="round-check" data-ok={ok}>

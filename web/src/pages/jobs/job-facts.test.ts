@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { makeJobRow } from '../../testing/live-rows.js'
 import {
   budgetsOf,
-  type Check,
-  inOrder,
   isLost,
+  type JobCheck,
   jobMatches,
   mayCancel,
   mayResume,
   roundsOf,
+  sortJobs,
   taskOf,
 } from './job-facts.js'
 
@@ -70,11 +70,11 @@ test('open jobs are listed before ended ones, newest first', () => {
   const at = (job_id: string, status: 'running' | 'failed', hour: number) =>
     makeJobRow({ job_id, status, created_at: `2026-11-16T0${hour}:00:00.000Z` })
   const jobs = [at('a', 'failed', 9), at('b', 'running', 1), at('c', 'running', 2), at('d', 'failed', 8)]
-  expect(inOrder(jobs).map(({ job_id }) => job_id)).toEqual(['c', 'b', 'a', 'd'])
+  expect(sortJobs(jobs).map(({ job_id }) => job_id)).toEqual(['c', 'b', 'a', 'd'])
 })
 
 test('checks are grouped by round, newest first', () => {
-  const check = (round: number, ok: boolean): Check => ({
+  const check = (round: number, ok: boolean): JobCheck => ({
     name: 'npm test',
     command: 'npm test',
     round,

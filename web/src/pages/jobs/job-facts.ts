@@ -4,13 +4,13 @@ import { shortId } from '../../parts/format.js'
 
 /** Pure functions that derive from a job's row what the page shows. */
 
-export type Check = JobView['checks'][number]
+export type JobCheck = JobView['checks'][number]
 
 const OVER: ReadonlySet<JobView['status']> = new Set(['completed', 'failed', 'cancelled'])
 /** Time a background runner has to claim a new job before the job counts as lost. */
 const START_GRACE_MS = 10_000
 
-export const isOver = ({ status }: Pick<JobView, 'status'>): boolean => OVER.has(status)
+export const isJobOver = ({ status }: Pick<JobView, 'status'>): boolean => OVER.has(status)
 
 /** True while a live runner works on the job and does not wait. */
 export const isWorking = ({ status, runner }: Pick<JobView, 'status' | 'runner'>): boolean =>
@@ -26,9 +26,9 @@ export function isLost(
   return runner === null || !runner.alive
 }
 
-export const mayCancel = (job: JobView): boolean => !isOver(job)
+export const mayCancel = (job: JobView): boolean => !isJobOver(job)
 export const mayPause = (job: JobView, now: number): boolean =>
-  !isOver(job) && job.status !== 'paused' && !isLost(job, now)
+  !isJobOver(job) && job.status !== 'paused' && !isLost(job, now)
 export const mayResume = (job: JobView, now: number): boolean =>
   job.status === 'paused' || job.status === 'failed' || isLost(job, now)
 
@@ -70,15 +70,15 @@ export function jobMatches(job: JobView, words: string): boolean {
   return containsWords(all, words)
 }
 
-export interface Round {
+export interface CheckRound {
   round: number
-  checks: Check[]
+  checks: JobCheck[]
   failed: number
 }
 
 /** Groups checks into rounds, newest first, because the current result matters most. */
-export function roundsOf(checks: readonly Check[]): Round[] {
-  const rounds = new Map<number, Check[]>()
+export function roundsOf(checks: readonly JobCheck[]): CheckRound[] {
+  const rounds = new Map<number, JobCheck[]>()
   for (const check of checks) rounds.set(check.round, [...(rounds.get(check.round) ?? []), check])
   return [...rounds]
     .sort(([a], [b]) => b - a)
@@ -111,6 +111,8 @@ export function spentTokens({ spend }: Pick<JobView, 'spend'>): number {
 }
 
 /** Sorts jobs: open ones first, then by newest creation. */
-export function inOrder(jobs: Iterable<JobView>): JobView[] {
-  return [...jobs].sort((a, b) => Number(isOver(a)) - Number(isOver(b)) || b.created_at.localeCompare(a.created_at))
+export function sortJobs(jobs: Iterable<JobView>): JobView[] {
+  return [...jobs].sort(
+    (a, b) => Number(isJobOver(a)) - Number(isJobOver(b)) || b.created_at.localeCompare(a.created_at),
+  )
 }

@@ -1,14 +1,14 @@
 import { type ReactNode, useState } from 'react'
 import type { JobView } from '../../../../src/contract/api/jobs.js'
-import { call } from '../../api/call-api.js'
+import { callApi } from '../../api/call-api.js'
 import { useAct } from '../../api/use-act.js'
 import { useClock } from '../../parts/clock.js'
-import { Confirm } from '../../parts/dialog.js'
-import { relativeText, sentence } from '../../parts/format.js'
+import { ConfirmDialog } from '../../parts/dialog.js'
+import { relativeText, toSentence } from '../../parts/format.js'
 import { Problem } from '../../parts/page-states.js'
 import { StateBadge } from '../../parts/state-badge.js'
-import { toast } from '../../parts/toast.js'
-import { EXIT_TEXT, isLost, isOver, mayCancel, mayPause, mayResume, STATUS_HELP } from './job-facts.js'
+import { showToast } from '../../parts/toast.js'
+import { EXIT_TEXT, isJobOver, isLost, mayCancel, mayPause, mayResume, STATUS_HELP } from './job-facts.js'
 
 /** Status of a job and why it ended. A job without its process is shown as such. */
 export function JobStatus({ job }: { job: JobView }) {
@@ -53,16 +53,16 @@ export function StatusNote({ job }: { job: JobView }) {
       <Note about={status} danger={status === 'failed'}>
         <p>
           <strong>{status === 'cancelled' ? 'Cancelled.' : failedText(job)}</strong>{' '}
-          {detail !== null && sentence(detail)}
+          {detail !== null && toSentence(detail)}
         </p>
       </Note>
     )
-  if (isOver(job)) return null
+  if (isJobOver(job)) return null
   if (status === 'waiting' || status === 'paused' || status === 'pending')
     return (
       <Note about={status}>
         <p>
-          <strong>{WAIT_TEXT[status]}</strong> {detail !== null && sentence(detail)}
+          <strong>{WAIT_TEXT[status]}</strong> {detail !== null && toSentence(detail)}
           {until !== '' && ` It continues ${until}.`}
         </p>
       </Note>
@@ -77,7 +77,7 @@ export function StatusNote({ job }: { job: JobView }) {
     )
   return detail === null ? null : (
     <Note about={status}>
-      <p>{sentence(detail)}</p>
+      <p>{toSentence(detail)}</p>
     </Note>
   )
 }
@@ -119,8 +119,8 @@ export function JobActions({ job, done }: { job: JobView; done: () => void }) {
   const runAction = (route: 'cancelJob' | 'pauseJob' | 'resumeJob', confirmation: string): void =>
     act(async () => {
       try {
-        await call(route, { id: job.job_id })
-        toast(confirmation)
+        await callApi(route, { id: job.job_id })
+        showToast(confirmation)
       } finally {
         setAsking(false)
         done()
@@ -158,7 +158,7 @@ export function JobActions({ job, done }: { job: JobView; done: () => void }) {
         )}
       </div>
       {trouble !== null && <Problem problem={trouble} />}
-      <Confirm
+      <ConfirmDialog
         open={asking}
         title="Cancel this job?"
         yes={busy ? 'Cancelling…' : 'Cancel the job'}
@@ -174,7 +174,7 @@ export function JobActions({ job, done }: { job: JobView; done: () => void }) {
             ? 'Files that it changed stay as they are.'
             : 'Files that it changed stay in its worktree. A worktree without changes is removed.'}
         </p>
-      </Confirm>
+      </ConfirmDialog>
     </div>
   )
 }

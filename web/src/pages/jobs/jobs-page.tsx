@@ -2,24 +2,24 @@ import '../../styles/pages.css'
 import './jobs.css'
 import { type FormEvent, useEffect, useMemo, useState } from 'react'
 import type { JobView, Projects } from '../../../../src/contract/api/jobs.js'
-import { call, problemFrom } from '../../api/call-api.js'
+import { callApi, problemFrom } from '../../api/call-api.js'
 import { useCall } from '../../api/use-call.js'
 import { useRefetchOnChange } from '../../api/use-refetch.js'
 import { useLive } from '../../live/use-live.js'
-import { Command, CopyButton } from '../../parts/copy-button.js'
+import { CopyButton, ShellCommand } from '../../parts/copy-button.js'
 import { type Column, DataTable } from '../../parts/data-table.js'
 import { Dialog } from '../../parts/dialog.js'
 import { FilterField } from '../../parts/filter-field.js'
-import { folderName, moneyText, plural, tokensText, UNKNOWN } from '../../parts/format.js'
+import { countedNoun, folderName, moneyText, tokensText, UNKNOWN_TEXT } from '../../parts/format.js'
 import { Gauge } from '../../parts/gauge.js'
 import { navigate, useParameter } from '../../parts/navigation.js'
 import { PageHead, Section } from '../../parts/page-head.js'
-import { Empty, Problem, type ProblemShown, Skeleton } from '../../parts/page-states.js'
+import { EmptyList, Problem, type ProblemView, Skeleton } from '../../parts/page-states.js'
 import { RelativeTime } from '../../parts/relative-time.js'
 import { jobHref } from '../../parts/route.js'
-import { toast } from '../../parts/toast.js'
+import { showToast } from '../../parts/toast.js'
 import { JobDetailPage } from './job-detail.js'
-import { inOrder, isOver, jobMatches, roundsOf, spentTokens, taskOf } from './job-facts.js'
+import { isJobOver, jobMatches, roundsOf, sortJobs, spentTokens, taskOf } from './job-facts.js'
 import { JobStatus } from './job-status.js'
 
 export default function JobsPage({ id }: { id: string | null }) {
@@ -43,8 +43,8 @@ function JobList() {
     () => (words.trim() === '' ? jobs : jobs.filter((job) => jobMatches(job, words.trim()))),
     [jobs, words],
   )
-  const open = shown.filter((job) => !isOver(job))
-  const over = shown.filter(isOver)
+  const open = shown.filter((job) => !isJobOver(job))
+  const over = shown.filter(isJobOver)
   return (
     <>
       <PageHead title="Jobs" label="Jobs">
@@ -56,19 +56,19 @@ function JobList() {
       {request.problem !== null && <Problem problem={request.problem} retry={request.refetch} />}
       {request.loading && jobs.length === 0 && <Skeleton lines={6} />}
       {isEmpty && older && jobs.length === 0 && (
-        <Empty id="no-jobs" title="No jobs yet">
+        <EmptyList id="no-jobs" title="No jobs yet">
           <HowToStart />
-        </Empty>
+        </EmptyList>
       )}
       {open.length > 0 && (
-        <Section title="Open" aside={<span className="quiet">{plural(open.length, 'job')}</span>}>
+        <Section title="Open" aside={<span className="quiet">{countedNoun(open.length, 'job')}</span>}>
           <JobTable jobs={open} caption="Open jobs" />
         </Section>
       )}
       {over.length > 0 && (
         <Section
           title="Ended"
-          aside={<span className="quiet">{older ? plural(over.length, 'job') : 'in the last week'}</span>}
+          aside={<span className="quiet">{older ? countedNoun(over.length, 'job') : 'in the last week'}</span>}
         >
           <JobTable jobs={over} caption="Ended jobs" />
         </Section>
@@ -87,7 +87,7 @@ function JobList() {
 
 /** Merges fetched jobs with live rows; a live row is newer and replaces the fetched one. */
 function mergeJobs(fetched: readonly JobView[], live: ReadonlyMap<string, JobView>): JobView[] {
-  return inOrder(new Map([...fetched.map((job) => [job.job_id, job] as const), ...live]).values())
+  return sortJobs(new Map([...fetched.map((job) => [job.job_id, job] as const), ...live]).values())
 }
 
 const COLUMNS: readonly Column<JobView>[] = [
@@ -141,12 +141,12 @@ const SHOWN = 4
 
 /** The job's last sessions as small gauges, newest last. */
 function Chain({ job: { sessions } }: { job: JobView }) {
-  if (sessions.length === 0) return <span className="quiet none">{UNKNOWN}</span>
+  if (sessions.length === 0) return <span className="quiet none">{UNKNOWN_TEXT}</span>
   const hidden = Math.max(0, sessions.length - SHOWN)
   return (
     <span className="chain-small">
       {hidden > 0 && (
-        <span className="quiet" title={`${plural(hidden, 'earlier session')}`}>
+        <span className="quiet" title={`${countedNoun(hidden, 'earlier session')}`}>
           +{hidden}
         </span>
       )}
@@ -164,7 +164,7 @@ function Spend({ job }: { job: JobView }) {
 
 function ChecksShort({ job }: { job: JobView }) {
   const [last] = roundsOf(job.checks)
-  if (last === undefined) return <span className="quiet none">{UNKNOWN}</span>
+  if (last === undefined) return <span className="quiet none">{UNKNOWN_TEXT}</span>
   const text = last.failed === 0 ? `${last.checks.length} passed` : `${last.failed} of ${last.checks.length} failed`
   return (
     <span className="check-short" data-ok={last.failed === 0} title={`Round ${last.round}`}>
@@ -207,7 +207,7 @@ function ChooseAgent({ onClose }: { onClose: () => void }) {
         The page starts jobs only in folders in which Baton has seen a session. Start a session in your project first,
         or start the job in a terminal there:
       </p>
-      <Command text="baton run --prompt 'Fix the failing tests'" />
+      <ShellCommand text="baton run --prompt 'Fix the failing tests'" />
       <div className="dialog-actions">
         <button type="button" className="button" onClick={onClose}>
           Close
@@ -235,7 +235,7 @@ function StartForm({ projects, onClose }: { projects: Projects['projects']; onCl
   const [project, setProject] = useState(projects[0]!)
   const [agent, setAgent] = useState(projects[0]!.agents[0] ?? null)
   const [mode, setMode] = useState('')
-  const [trouble, setTrouble] = useState<ProblemShown | null>(null)
+  const [trouble, setTrouble] = useState<ProblemView | null>(null)
   const [busy, setBusy] = useState(false)
   const submit = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
     event.preventDefault()
@@ -255,8 +255,8 @@ function StartForm({ projects, onClose }: { projects: Projects['projects']; onCl
         work_item: readField('work_item'),
         permission_mode: PERMISSION_MODES.find((one) => one === mode) ?? null,
       }
-      const job = await call('startJob', { body })
-      toast('The job has started')
+      const job = await callApi('startJob', { body })
+      showToast('The job has started')
       navigate(jobHref(job.job_id))
     } catch (error) {
       setTrouble(problemFrom(error))
@@ -354,7 +354,7 @@ function HowToStart() {
   return (
     <>
       <p>A job works on one task in as many sessions as it needs. It is done only when your checks pass.</p>
-      <Command text={'baton run --prompt "Make the tests pass." --check "npm test"'} />
+      <ShellCommand text={'baton run --prompt "Make the tests pass." --check "npm test"'} />
       <p>
         Give an agent that you use often a name in the project’s <code>baton.yaml</code>. Then{' '}
         <code>baton run coder</code>, or the button above, starts a job with it:

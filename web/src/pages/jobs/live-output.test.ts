@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import type { JobLogPart } from '../../../../src/contract/api/jobs.js'
 import {
   appendLog,
-  CHUNK,
   countDropped,
   EMPTY_LOG,
+  LINES_PER_CHUNK,
   type LogLine,
   type LogState,
   MAX_LINES,
@@ -19,14 +19,14 @@ const texts = ({ chunks }: LogState): string[] => chunks.flatMap((chunk) => chun
 
 test('lines of a log stay in order, however its parts are cut', () => {
   let state = EMPTY_LOG
-  for (const many of [1, CHUNK - 1, 3, CHUNK * 2, 0, 1]) state = read(state, state.count, many)
+  for (const many of [1, LINES_PER_CHUNK - 1, 3, LINES_PER_CHUNK * 2, 0, 1]) state = read(state, state.count, many)
   expect(texts(state)).toEqual(lines(0, state.count).map(({ text }) => text))
-  expect(state.chunks.every((chunk, place) => chunk.first === place * CHUNK)).toBe(true)
+  expect(state.chunks.every((chunk, place) => chunk.first === place * LINES_PER_CHUNK)).toBe(true)
   expect(state.next).toBe(String(state.count))
 })
 
 test('only the last chunk of a growing log is drawn again', () => {
-  const before = read(EMPTY_LOG, 0, CHUNK * 3 + 5)
+  const before = read(EMPTY_LOG, 0, LINES_PER_CHUNK * 3 + 5)
   const after = read(before, before.count, 1)
   expect(after.chunks.map((chunk, place) => chunk === before.chunks[place])).toEqual([true, true, true, false])
 })
@@ -38,10 +38,10 @@ test('a part without lines changes no chunk of the log', () => {
 })
 
 test('the oldest lines of a long log are dropped and counted', () => {
-  const state = read(read(EMPTY_LOG, 0, MAX_LINES), MAX_LINES, CHUNK * 2 + 1)
-  expect(countDropped(state)).toBe(CHUNK * 3)
-  expect(texts(state)[0]).toBe(String(CHUNK * 3))
-  expect(texts(state).at(-1)).toBe(String(MAX_LINES + CHUNK * 2))
+  const state = read(read(EMPTY_LOG, 0, MAX_LINES), MAX_LINES, LINES_PER_CHUNK * 2 + 1)
+  expect(countDropped(state)).toBe(LINES_PER_CHUNK * 3)
+  expect(texts(state)[0]).toBe(String(LINES_PER_CHUNK * 3))
+  expect(texts(state).at(-1)).toBe(String(MAX_LINES + LINES_PER_CHUNK * 2))
 })
 
 /** Starts a reader whose requests wait until the test answers them. */

@@ -1,10 +1,10 @@
 import { memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import type { JobLogPart } from '../../../../src/contract/api/jobs.js'
-import { type CallProblem, call, problemFrom } from '../../api/call-api.js'
+import { type CallProblem, callApi, problemFrom } from '../../api/call-api.js'
 import { useKey } from '../../api/key.js'
 import { useLive } from '../../live/use-live.js'
-import { Command } from '../../parts/copy-button.js'
-import { clockText, exactText, groupedText, plural } from '../../parts/format.js'
+import { ShellCommand } from '../../parts/copy-button.js'
+import { clockText, countedNoun, exactTimeText, groupedText } from '../../parts/format.js'
 import { Problem, Skeleton } from '../../parts/page-states.js'
 
 /** Pixels from the end within which the view counts as being at the end. */
@@ -61,7 +61,7 @@ export function LiveOutput({ jobId, atWork }: { jobId: string; atWork: boolean }
       {hidden > 0 && (
         <div className="output-note quiet">
           <span>The first {groupedText(hidden)} lines are not shown. To print the whole log:</span>{' '}
-          <Command text={`baton jobs logs ${jobId}`} />
+          <ShellCommand text={`baton jobs logs ${jobId}`} />
         </div>
       )}
       <div
@@ -118,7 +118,7 @@ function Line({ line, before }: { line: LogLine; before: LogLine | null }) {
     <div className="output-line" data-kind={kind} data-failed={!ok || undefined}>
       <span className="output-time">
         {isNew && (
-          <time dateTime={at!} title={exactText(at!)}>
+          <time dateTime={at!} title={exactTimeText(at!)}>
             {clock}
           </time>
         )}
@@ -147,7 +147,7 @@ function Folded({ text }: { text: string }) {
       {lines.slice(0, SHOWN).join('\n')}
       {'\n'}
       <button type="button" className="output-more" onClick={() => setOpen(true)}>
-        {plural(lines.length - SHOWN, 'more line')}
+        {countedNoun(lines.length - SHOWN, 'more line')}
       </button>
     </>
   )
@@ -173,7 +173,7 @@ export interface LogState {
 }
 
 export const EMPTY_LOG: LogState = { chunks: [], count: 0, next: null, more: true }
-export const CHUNK = 100
+export const LINES_PER_CHUNK = 100
 /** Maximum number of lines the page holds; `baton jobs logs` prints the whole log. */
 export const MAX_LINES = 20_000
 
@@ -184,14 +184,14 @@ export function appendLog(state: LogState, part: JobLogPart): LogState {
   let count = state.count
   for (let at = 0; at < part.lines.length; ) {
     const last = chunks.at(-1)
-    const room = last === undefined ? 0 : CHUNK - last.lines.length
-    const taken = part.lines.slice(at, at + (room || CHUNK))
+    const room = last === undefined ? 0 : LINES_PER_CHUNK - last.lines.length
+    const taken = part.lines.slice(at, at + (room || LINES_PER_CHUNK))
     if (last !== undefined && room > 0) chunks[chunks.length - 1] = { ...last, lines: [...last.lines, ...taken] }
     else chunks.push({ first: count, lines: taken })
     at += taken.length
     count += taken.length
   }
-  return { chunks: chunks.slice(-MAX_LINES / CHUNK), count, next, more }
+  return { chunks: chunks.slice(-MAX_LINES / LINES_PER_CHUNK), count, next, more }
 }
 
 /** Number of lines dropped from the start of the log. */
@@ -270,7 +270,7 @@ function useJobLog(
   useEffect(() => {
     const newReader = makeLogReader(
       {
-        fetchPart: (after, signal) => call('jobLog', { id: jobId, query: after === null ? {} : { after }, signal }),
+        fetchPart: (after, signal) => callApi('jobLog', { id: jobId, query: after === null ? {} : { after }, signal }),
         onPart(next, isEnd) {
           latestLog.current = next
           setLog(next)

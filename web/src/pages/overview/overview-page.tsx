@@ -1,18 +1,18 @@
 import './overview.css'
 import { useDeferredValue, useEffect, useMemo, useRef } from 'react'
-import { isOver, seatMatches, seatsOf } from '../../live/seats.js'
+import { isSeatOver, seatMatches, seatsOf } from '../../live/seats.js'
 import { useLive } from '../../live/use-live.js'
 import { useClock } from '../../parts/clock.js'
-import { Command } from '../../parts/copy-button.js'
+import { ShellCommand } from '../../parts/copy-button.js'
 import { moneyText, tokensText } from '../../parts/format.js'
 import { LineIcon } from '../../parts/line-icon.js'
 import { Link, useParameter } from '../../parts/navigation.js'
 import { PageHead } from '../../parts/page-head.js'
-import { Empty, Skeleton } from '../../parts/page-states.js'
+import { EmptyList, Skeleton } from '../../parts/page-states.js'
 import { RelativeTime } from '../../parts/relative-time.js'
 import { briefHref, sessionHref } from '../../parts/route.js'
-import { announce } from '../../parts/toast.js'
-import { type Alarm, alarmsOf, DEFAULT_SORT, isSort, SORTS, sortSeats } from './rank-seats.js'
+import { announceToScreenReader } from '../../parts/toast.js'
+import { type Alarm, alarmsOf, DEFAULT_SORT, isSortOrder, SORT_ORDERS, sortSeats } from './rank-seats.js'
 import { SeatList } from './seat-list.js'
 
 export default function OverviewPage() {
@@ -27,11 +27,11 @@ export default function OverviewPage() {
   const [sort] = useParameter('sort')
   const seats = useMemo(() => seatsOf(sessions.values()), [sessions])
   const alarms = useMemo(() => alarmsOf(seats, briefs.values(), feed), [seats, briefs, feed])
-  const active = useMemo(() => seats.filter((seat) => !isOver(seat)), [seats])
+  const active = useMemo(() => seats.filter((seat) => !isSeatOver(seat)), [seats])
   const shown = useMemo(() => {
     const some = show === 'all' || (show === '' && active.length === 0) ? seats : active
     const found = words.trim() === '' ? some : some.filter((seat) => seatMatches(seat, words.trim()))
-    return sortSeats(found, isSort(sort) ? sort : DEFAULT_SORT, alarms)
+    return sortSeats(found, isSortOrder(sort) ? sort : DEFAULT_SORT, alarms)
   }, [seats, active, show, words, sort, alarms])
   useAlarmAnnouncements(alarms)
 
@@ -85,7 +85,7 @@ function useAlarmAnnouncements(alarms: readonly Alarm[]): void {
     const before = announced.current
     announced.current = new Set(alarms.map(({ key }) => key))
     const fresh = before === null ? [] : alarms.filter(({ key }) => !before.has(key))
-    if (fresh.length > 0) announce(fresh.map(({ name, text }) => `${name} ${text}`).join('. '))
+    if (fresh.length > 0) announceToScreenReader(fresh.map(({ name, text }) => `${name} ${text}`).join('. '))
   }, [alarms])
 }
 
@@ -169,11 +169,11 @@ function Toolbar({ active, all }: { active: number; all: number }) {
         aria-keyshortcuts="/"
       />
       <select
-        value={isSort(sort) ? sort : DEFAULT_SORT}
+        value={isSortOrder(sort) ? sort : DEFAULT_SORT}
         onChange={(event) => setSort(event.target.value === DEFAULT_SORT ? '' : event.target.value)}
         aria-label="Sort by"
       >
-        {Object.entries(SORTS).map(([value, label]) => (
+        {Object.entries(SORT_ORDERS).map(([value, label]) => (
           <option key={value} value={value}>
             {label}
           </option>
@@ -186,31 +186,31 @@ function Toolbar({ active, all }: { active: number; all: number }) {
 /** Shown before the first session is recorded: explains how to start. */
 function NoSessions() {
   return (
-    <Empty id="no-sessions" title="No sessions yet">
+    <EmptyList id="no-sessions" title="No sessions yet">
       <p>Baton shows how full the context of every agent session on this machine is. To see the first one:</p>
       <ol className="first-steps">
         <li>
           <span>Connect your coding agent to Baton.</span>
-          <Command text="baton install" />
+          <ShellCommand text="baton install" />
         </li>
         <li>
           <span>Start the agent in any folder, as usual. Its session appears here.</span>
-          <Command text="claude" />
+          <ShellCommand text="claude" />
         </li>
         <li>
           <span>If nothing appears, find out why.</span>
-          <Command text="baton doctor" />
+          <ShellCommand text="baton doctor" />
         </li>
       </ol>
       <p>Or watch a demo first. It needs no account and changes no settings:</p>
-      <Command text="baton demo" />
-    </Empty>
+      <ShellCommand text="baton demo" />
+    </EmptyList>
   )
 }
 
 function NoMatch({ words, clear }: { words: string; clear: () => void }) {
   return (
-    <Empty id="no-match" title="No matches">
+    <EmptyList id="no-match" title="No matches">
       <p>
         {words === '' ? (
           'No seat is listed here.'
@@ -223,6 +223,6 @@ function NoMatch({ words, clear }: { words: string; clear: () => void }) {
           Clear the search
         </button>
       )}
-    </Empty>
+    </EmptyList>
   )
 }

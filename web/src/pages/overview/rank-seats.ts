@@ -1,7 +1,7 @@
 import type { BriefRow } from '../../../../src/contract/api/briefs.js'
 import type { SessionRow } from '../../../../src/contract/api/sessions.js'
 import type { Event } from '../../../../src/contract/records/event.js'
-import { isOver, type Seat, seatName } from '../../live/seats.js'
+import { isSeatOver, type Seat, seatName } from '../../live/seats.js'
 import { percentText } from '../../parts/format.js'
 import { severityOf } from '../../parts/severity.js'
 
@@ -85,7 +85,7 @@ function alarmOfBrief(brief: BriefRow): Alarm {
 }
 
 /** Sort orders by name. The first is the default, the same as in `baton status`. */
-export const SORTS = {
+export const SORT_ORDERS = {
   state: 'Waiting for you first',
   alarms: 'Alarms first',
   fullest: 'Fullest first',
@@ -93,10 +93,10 @@ export const SORTS = {
   cost: 'Most spent first',
   name: 'By name',
 } as const
-type Sort = keyof typeof SORTS
+type Sort = keyof typeof SORT_ORDERS
 export const DEFAULT_SORT: Sort = 'state'
 
-export const isSort = (text: string): text is Sort => text in SORTS
+export const isSortOrder = (text: string): text is Sort => text in SORT_ORDERS
 
 /** Sorts seats in the chosen order. Equal ones are sorted by start, so that signals move no row. */
 export function sortSeats(seats: readonly Seat[], sort: Sort, alarms: readonly Alarm[]): Seat[] {
@@ -133,8 +133,8 @@ const ageOf = (row: SessionRow): string =>
 
 function sortFigure(seat: Seat, sort: Sort, rank: ReadonlyMap<string, number>): number {
   const { current } = seat
-  if (sort === 'alarms') return (rank.get(seat.seat_id) ?? 0) + (isOver(seat) ? 0 : levelRank(seat))
-  if (sort === 'fullest') return isOver(seat) ? -1 : (current.compaction_percent ?? 0)
+  if (sort === 'alarms') return (rank.get(seat.seat_id) ?? 0) + (isSeatOver(seat) ? 0 : levelRank(seat))
+  if (sort === 'fullest') return isSeatOver(seat) ? -1 : (current.compaction_percent ?? 0)
   if (sort === 'cost') return seat.cost_usd ?? -1
   return 0
 }

@@ -1,7 +1,7 @@
 import { memo, type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import type { HandoffView, SessionRow } from '../../../../src/contract/api/sessions.js'
 import { isSameSeat, type Seat } from '../../live/seats.js'
-import { groupedText, moneyText, percentText, plural, shortId, tokensText } from '../../parts/format.js'
+import { countedNoun, groupedText, moneyText, percentText, shortId, tokensText } from '../../parts/format.js'
 import { Gauge, GaugeNumber, GaugeTokens, SubagentGauge } from '../../parts/gauge.js'
 import { handoffStateText, handoffWaitText } from '../../parts/handoff-text.js'
 import { LevelMark } from '../../parts/level-mark.js'
@@ -129,7 +129,7 @@ function Forecast({ row }: { row: SessionRow }) {
       className="quiet nowrap"
       title={`A step is one answer of the model. It takes ${groupedText(row.tokens_per_step)} tokens in this cycle.`}
     >
-      {row.steps_left === 0 ? 'compacts at the next step' : `~${plural(row.steps_left, 'step')} left`}
+      {row.steps_left === 0 ? 'compacts at the next step' : `~${countedNoun(row.steps_left, 'step')} left`}
     </span>
   )
 }
@@ -144,7 +144,7 @@ function SeatSigns({ row }: { row: SessionRow }) {
       <LevelMark level={level} percent={row.compaction_percent} hideName={row.handoff !== null} />
       {row.handoff !== null && <HandoffSign handoff={row.handoff} />}
       {!row.enabled && <span className="sign">Baton off</span>}
-      {isCalm && row.compactions > 0 && <span className="quiet">{plural(row.compactions, 'compaction')}</span>}
+      {isCalm && row.compactions > 0 && <span className="quiet">{countedNoun(row.compactions, 'compaction')}</span>}
     </span>
   )
 }
@@ -160,8 +160,8 @@ function HandoffSign({ handoff }: { handoff: HandoffView }) {
 
 function summary(subagents: number, earlier: number): string {
   const parts = [
-    subagents > 0 ? plural(subagents, 'subagent') : null,
-    earlier > 0 ? plural(earlier, 'earlier session') : null,
+    subagents > 0 ? countedNoun(subagents, 'subagent') : null,
+    earlier > 0 ? countedNoun(earlier, 'earlier session') : null,
   ]
   return parts.filter((part) => part !== null).join(', ')
 }

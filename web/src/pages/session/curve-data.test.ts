@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { makeEvent } from '../../testing/live-rows.js'
-import { curveData, marksOf, nearest, spanOfSingleReading } from './curve-data.js'
+import { curveData, curveMarks, nearestReading, spanOfSingleReading } from './curve-data.js'
 
 const columns = {
   session_id: 's1',
@@ -41,7 +41,7 @@ describe('the curve of context use', () => {
       makeEvent(3, 'cycle_started', { reason: 'compaction' }),
       makeEvent(4, 'handoff_completed', {}),
     ]
-    expect(marksOf(events).map(({ kind, severity, used }) => [kind, severity, used])).toEqual([
+    expect(curveMarks(events).map(({ kind, severity, used }) => [kind, severity, used])).toEqual([
       ['warning', 3, 142_000],
       ['compaction', 0, null],
       ['handoff', 0, null],
@@ -50,7 +50,7 @@ describe('the curve of context use', () => {
 
   test('the nearest reading to the pointer is never the break between two cycles', () => {
     const [at, used] = curveData(columns, [])
-    expect([0, 1.6, 2.01, 99].map((time) => used[nearest(at, used, time)!])).toEqual([10, 20, 20, 5])
-    expect(nearest([], [], 1)).toBeNull()
+    expect([0, 1.6, 2.01, 99].map((time) => used[nearestReading(at, used, time)!])).toEqual([10, 20, 20, 5])
+    expect(nearestReading([], [], 1)).toBeNull()
   })
 })

@@ -5,7 +5,7 @@ import { type Severity, severityOf } from '../../parts/severity.js'
 /** Chart columns: seconds, used tokens, compaction point. A null breaks the line between cycles. */
 export type CurveData = [at: number[], used: (number | null)[], point: (number | null)[]]
 
-export interface Live {
+export interface LivePoint {
   at: number
   used: number
   cycle: number
@@ -13,7 +13,7 @@ export interface Live {
 }
 
 /** Merges the fetched readings with the live ones that arrived after them. */
-export function curveData(columns: ReadingColumns | null, live: readonly Live[]): CurveData {
+export function curveData(columns: ReadingColumns | null, live: readonly LivePoint[]): CurveData {
   const data: CurveData = [[], [], []]
   let cycle: number | null = null
   let last = Number.NEGATIVE_INFINITY
@@ -38,7 +38,7 @@ function push([at, used, point]: CurveData, x: number, y: number | null, p: numb
 }
 
 /** Mark of an event on the curve. */
-export interface Mark {
+export interface CurveMark {
   at: number
   kind: 'warning' | 'compaction' | 'handoff'
   label: string
@@ -47,8 +47,8 @@ export interface Mark {
   used: number | null
 }
 
-export function marksOf(events: readonly Event[]): Mark[] {
-  return events.flatMap((event): Mark[] => {
+export function curveMarks(events: readonly Event[]): CurveMark[] {
+  return events.flatMap((event): CurveMark[] => {
     const { data } = event
     const at = Date.parse(event.at) / 1_000
     switch (event.type) {
@@ -78,7 +78,7 @@ export const spanOfSingleReading = ([at]: CurveData): { min: number; max: number
   at.length === 1 ? { min: at[0]! - LONE_MARGIN_S, max: at[0]! + LONE_MARGIN_S } : null
 
 /** Index of the reading nearest to a time. Null when there are no readings. */
-export function nearest(at: readonly number[], used: readonly (number | null)[], time: number): number | null {
+export function nearestReading(at: readonly number[], used: readonly (number | null)[], time: number): number | null {
   let low = 0
   let high = at.length - 1
   while (low < high) {

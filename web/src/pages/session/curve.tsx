@@ -2,15 +2,15 @@ import 'uplot/dist/uPlot.min.css'
 import './curve.css'
 import { useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
-import { clockText, dayText, exactText, groupedText, percentText, tokensText } from '../../parts/format.js'
+import { clockText, dayText, exactTimeText, groupedText, percentText, tokensText } from '../../parts/format.js'
 import type { GaugeLevel } from '../../parts/gauge.js'
 import { severityOf } from '../../parts/severity.js'
 import { useDark } from '../../parts/theme.js'
-import { type CurveData, type Mark, nearest, spanOfSingleReading } from './curve-data.js'
+import { type CurveData, type CurveMark, nearestReading, spanOfSingleReading } from './curve-data.js'
 
 export interface CurveProps {
   data: CurveData
-  marks: readonly Mark[]
+  marks: readonly CurveMark[]
   levels: readonly GaugeLevel[]
   /** Start of the current cycle, in seconds. Null when unknown. */
   cycleFrom: number | null
@@ -137,7 +137,7 @@ function Reading({ pointed, plot }: { pointed: Pointed; plot: uPlot | null }) {
       {pointed.point !== null && (
         <div>{percentText((pointed.used / pointed.point) * 100)} of the way to compaction</div>
       )}
-      <div className="quiet" title={exactText(pointed.at)}>
+      <div className="quiet" title={exactTimeText(pointed.at)}>
         {clockText(pointed.at)}
       </div>
       {pointed.mark !== null && (
@@ -152,7 +152,7 @@ function Reading({ pointed, plot }: { pointed: Pointed; plot: uPlot | null }) {
 /** Levels and marks drawn with the readings. Read at every redraw, so that they may change. */
 interface Scene {
   levels: readonly GaugeLevel[]
-  marks: readonly Mark[]
+  marks: readonly CurveMark[]
 }
 
 interface Pointed {
@@ -161,7 +161,7 @@ interface Pointed {
   at: number
   used: number
   point: number | null
-  mark: Mark | null
+  mark: CurveMark | null
 }
 
 /** Current colours of the page. A canvas does not follow the theme by itself. */
@@ -313,7 +313,7 @@ function drawScene(plot: uPlot, { levels, marks }: Scene, ink: Ink, font: string
   ctx.restore()
 }
 
-function drawMark(plot: uPlot, mark: Mark, ink: Ink, ratio: number): void {
+function drawMark(plot: uPlot, mark: CurveMark, ink: Ink, ratio: number): void {
   const { ctx, bbox } = plot
   const x = plot.valToPos(mark.at, 'x', true)
   if (x < bbox.left || x > bbox.left + bbox.width) return
@@ -380,7 +380,7 @@ function readingAtCursor(plot: uPlot, { marks }: Scene): Pointed | null {
   const { left } = plot.cursor
   if (left === undefined || left === null || left < 0) return null
   const [at, used, point] = plot.data as unknown as CurveData
-  const n = nearest(at, used, plot.posToVal(left, 'x'))
+  const n = nearestReading(at, used, plot.posToVal(left, 'x'))
   if (n === null) return null
   const x = plot.valToPos(at[n]!, 'x')
   const mark = marks.find((each) => Math.abs(plot.valToPos(each.at, 'x') - left) < 8) ?? null

@@ -2,14 +2,14 @@ import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react'
 import type { MessageView } from '../../../../src/contract/api/messages.js'
 import type { SessionDetail } from '../../../../src/contract/api/sessions.js'
 import type { Event } from '../../../../src/contract/records/event.js'
-import { call } from '../../api/call-api.js'
+import { callApi } from '../../api/call-api.js'
 import { useAct } from '../../api/use-act.js'
 import { useCall } from '../../api/use-call.js'
 import { useRefetchOnChange } from '../../api/use-refetch.js'
-import { Command, Id } from '../../parts/copy-button.js'
+import { CopyableId, ShellCommand } from '../../parts/copy-button.js'
 import { DELIVERY_MODES } from '../../parts/delivery-modes.js'
 import { FactsList } from '../../parts/facts-list.js'
-import { bytesText, percentText, plural, shortId, tokensText } from '../../parts/format.js'
+import { bytesText, countedNoun, percentText, shortId, tokensText } from '../../parts/format.js'
 import { SubagentGauge } from '../../parts/gauge.js'
 import { Link } from '../../parts/navigation.js'
 import { Section } from '../../parts/page-head.js'
@@ -17,14 +17,14 @@ import { Problem, Skeleton } from '../../parts/page-states.js'
 import { RelativeTime } from '../../parts/relative-time.js'
 import { archiveHref, briefHref, sessionHref } from '../../parts/route.js'
 import { StateBadge } from '../../parts/state-badge.js'
-import { toast } from '../../parts/toast.js'
-import { TRIGGER } from '../archive/archive-labels.js'
+import { showToast } from '../../parts/toast.js'
+import { TRIGGER_TEXTS } from '../archive/archive-labels.js'
 import { AUTHORS } from '../briefs/brief-facts.js'
 import { BriefStatus } from '../briefs/brief-status.js'
 import { useLastEventId } from './session-data.js'
 
 /** Sidebar of a session: subagents, briefs, sessions of the seat, archives and details. */
-export function Aside({ session }: { session: SessionDetail }) {
+export function SessionAside({ session }: { session: SessionDetail }) {
   return (
     <>
       {session.subagents.length > 0 && <Subagents session={session} />}
@@ -101,7 +101,7 @@ function Chain({ session }: { session: SessionDetail }) {
             )}
             <span className="quiet">
               {tokensText(link.used_tokens)} tokens
-              {link.compactions > 0 && `, ${plural(link.compactions, 'compaction')}`}
+              {link.compactions > 0 && `, ${countedNoun(link.compactions, 'compaction')}`}
             </span>
             <span className="quiet">
               <RelativeTime at={link.started_at} />
@@ -121,7 +121,7 @@ function Archives({ session }: { session: SessionDetail }) {
         {newest.map((archive) => (
           <li key={archive.archive_id} className="side-line">
             <Link href={archiveHref(archive.archive_id)} data-item="">
-              {TRIGGER[archive.trigger]}
+              {TRIGGER_TEXTS[archive.trigger]}
             </Link>
             <span className="quiet">{archive.status === 'kept' ? bytesText(archive.bytes) : archive.status}</span>
             <span className="quiet">
@@ -161,12 +161,12 @@ function Details({ session }: { session: SessionDetail }) {
           ['compacts', session.compaction_mode === null ? null : COMPACTIONS[session.compaction_mode]],
           ['limits from', session.limits_reason],
           ['measured by', session.source !== null && SOURCES[session.source]],
-          ['seat', <Id key="seat" id={session.seat_id} label="seat id" short={shortId(session.seat_id)} />],
+          ['seat', <CopyableId key="seat" id={session.seat_id} label="seat id" short={shortId(session.seat_id)} />],
           ...planLimits(session),
         ]}
       />
       <p className="details-command">
-        <Command text={`baton show ${shortId(session.session_id)}`} />
+        <ShellCommand text={`baton show ${shortId(session.session_id)}`} />
       </p>
     </Section>
   )
@@ -189,7 +189,7 @@ const SHOWN_MESSAGES = 4
 const CUT_LENGTH = 240
 
 /** Messages sent to the seat, and a form to send another. */
-export function Messages({ session }: { session: SessionDetail }) {
+export function SeatMessages({ session }: { session: SessionDetail }) {
   const [all, setAll] = useState(false)
   const { data, problem, loading, refetch } = useCall('messages', { id: session.session_id, query: { limit: 50 } })
   useRefetchOnChange(refetch, useLastEventId(session.session_id, MESSAGE_EVENTS))
@@ -225,9 +225,9 @@ function SendBox({ session, sent }: { session: SessionDetail; sent: () => void }
     event.preventDefault()
     if (text.trim() === '') return
     act(async () => {
-      await call('send', { id: session.session_id, body: { text: text.trim(), mode } })
+      await callApi('send', { id: session.session_id, body: { text: text.trim(), mode } })
       setText('')
-      toast('The message is queued')
+      showToast('The message is queued')
       sent()
     })
   }
@@ -289,7 +289,7 @@ function MessageEntry({ message, refetch }: { message: MessageView; refetch: () 
   const { busy, trouble, act } = useAct()
   const withdraw = (): void =>
     act(async () => {
-      await call('unsend', { id: message.message_id })
+      await callApi('unsend', { id: message.message_id })
       refetch()
     })
   return (

@@ -2,19 +2,19 @@ import { ContextCurve, Timeline } from './timeline.js'
 import './session.css'
 import { useState } from 'react'
 import type { Forecast, HandoffView, SessionDetail } from '../../../../src/contract/api/sessions.js'
-import { call, problemFrom } from '../../api/call-api.js'
+import { callApi, problemFrom } from '../../api/call-api.js'
 import { useAct } from '../../api/use-act.js'
 import { useCall } from '../../api/use-call.js'
 import { seatName } from '../../live/seats.js'
-import { CopyButton, Id } from '../../parts/copy-button.js'
-import { Confirm } from '../../parts/dialog.js'
+import { CopyableId, CopyButton } from '../../parts/copy-button.js'
+import { ConfirmDialog } from '../../parts/dialog.js'
 import {
+  countedNoun,
   durationText,
   folderName,
   groupedText,
   moneyText,
   percentText,
-  plural,
   shortId,
   tokensText,
 } from '../../parts/format.js'
@@ -24,12 +24,12 @@ import { LevelMark } from '../../parts/level-mark.js'
 import { ModelName } from '../../parts/model-name.js'
 import { Link } from '../../parts/navigation.js'
 import { PageHead } from '../../parts/page-head.js'
-import { Missing, Problem, Skeleton } from '../../parts/page-states.js'
+import { MissingRecord, Problem, Skeleton } from '../../parts/page-states.js'
 import { RelativeTime } from '../../parts/relative-time.js'
 import { briefHref, jobHref, sessionHref } from '../../parts/route.js'
 import { StateBadge } from '../../parts/state-badge.js'
-import { toast } from '../../parts/toast.js'
-import { Aside, Messages } from './session-aside.js'
+import { showToast } from '../../parts/toast.js'
+import { SeatMessages, SessionAside } from './session-aside.js'
 import { useEvents, useSession } from './session-data.js'
 
 export default function SessionPage({ id }: { id: string }) {
@@ -41,7 +41,7 @@ export default function SessionPage({ id }: { id: string }) {
         {problem === null ? (
           <Skeleton lines={10} label="Loading the session" />
         ) : (
-          <Missing problem={problem} retry={refetch} list={{ href: '/?show=all', name: 'All sessions' }} />
+          <MissingRecord problem={problem} retry={refetch} list={{ href: '/?show=all', name: 'All sessions' }} />
         )}
       </>
     )
@@ -65,8 +65,8 @@ function SessionHistory({ session, whole }: { session: SessionDetail; whole: boo
       <div className="session-columns">
         <Timeline session={session} history={history} />
         <div className="session-side">
-          <Messages session={session} />
-          {whole ? <Aside session={session} /> : <Skeleton lines={6} label="Loading the rest" />}
+          <SeatMessages session={session} />
+          {whole ? <SessionAside session={session} /> : <Skeleton lines={6} label="Loading the rest" />}
         </div>
       </div>
     </>
@@ -116,7 +116,7 @@ function ContextFigures({ session }: { session: SessionDetail }) {
         </div>
         <div>
           <dt title="A cycle is the time from one emptying of the context to the next">cycle {session.cycle}</dt>
-          <dd>{plural(session.compactions, 'compaction')}</dd>
+          <dd>{countedNoun(session.compactions, 'compaction')}</dd>
           <dd className="quiet">
             {session.updated_at === null ? (
               'not measured yet'
@@ -141,7 +141,7 @@ function StepsLeft({ session }: { session: SessionDetail }) {
   return (
     <div>
       <dt>until compaction</dt>
-      <dd>{steps === null || session.state === 'ended' ? '–' : `~${plural(steps, 'step')}`}</dd>
+      <dd>{steps === null || session.state === 'ended' ? '–' : `~${countedNoun(steps, 'step')}`}</dd>
       <dd className="quiet">
         {steps === null || session.state === 'ended'
           ? 'not known'
@@ -170,7 +170,7 @@ function nextLevel(forecast: Forecast | null, used: number | null): string | nul
   const next = forecast?.levels.find(
     ({ at_tokens: at, name }) => name !== 'compaction' && at !== null && used !== null && at > used,
   )
-  return next === undefined || next.steps === null ? null : `${next.name} in ~${plural(next.steps, 'step')}`
+  return next === undefined || next.steps === null ? null : `${next.name} in ~${countedNoun(next.steps, 'step')}`
 }
 
 function SessionHead({ session, refetch }: { session: SessionDetail; refetch: () => void }) {
@@ -216,7 +216,7 @@ function SessionHead({ session, refetch }: { session: SessionDetail; refetch: ()
           </li>
         )}
         <li>
-          <Id id={session.session_id} label="session id" short={shortId(session.session_id)} />
+          <CopyableId id={session.session_id} label="session id" short={shortId(session.session_id)} />
         </li>
         {resume !== null && (
           <li>
@@ -258,10 +258,10 @@ function SessionActions({ session, refetch }: { session: SessionDetail; refetch:
   const toggle = (): void =>
     act(async () => {
       try {
-        const { enabled: now } = await call('switchSession', { id, body: { enabled: !enabled } })
-        toast(now ? 'Baton is on in this session' : 'Baton is off in this session')
+        const { enabled: now } = await callApi('switchSession', { id, body: { enabled: !enabled } })
+        showToast(now ? 'Baton is on in this session' : 'Baton is off in this session')
       } catch (error) {
-        toast(problemFrom(error).error)
+        showToast(problemFrom(error).error)
       }
       refetch()
     })
@@ -300,13 +300,16 @@ function AskHandoff({
   const { busy, trouble, act } = useAct()
   const ask = (): void =>
     act(async () => {
-      await call('handOff', { id: session.session_id, body: { reason: reason.trim() === '' ? null : reason.trim() } })
-      toast('Baton asks the agent for a brief')
+      await callApi('handOff', {
+        id: session.session_id,
+        body: { reason: reason.trim() === '' ? null : reason.trim() },
+      })
+      showToast('Baton asks the agent for a brief')
       onClose()
       refetch()
     })
   return (
-    <Confirm
+    <ConfirmDialog
       open
       title={`Hand over ${seatName(session)} to a fresh session?`}
       yes="Hand over"
@@ -323,7 +326,7 @@ function AskHandoff({
         <input value={reason} maxLength={2_000} onChange={(event) => setReason(event.target.value)} />
       </label>
       {trouble !== null && <Problem problem={trouble} />}
-    </Confirm>
+    </ConfirmDialog>
   )
 }
 
@@ -342,8 +345,8 @@ function HandoffStrip({
   const { busy, trouble, act, reset } = useAct()
   const cancel = (): void =>
     act(async () => {
-      await call('cancelHandoff', { id: session.session_id })
-      toast('The handoff is cancelled')
+      await callApi('cancelHandoff', { id: session.session_id })
+      showToast('The handoff is cancelled')
       setAsking(false)
       refetch()
     })
@@ -361,7 +364,7 @@ function HandoffStrip({
           Cancel the handoff
         </button>
       </div>
-      <Confirm
+      <ConfirmDialog
         open={asking}
         title="Cancel the handoff?"
         yes="Cancel the handoff"
@@ -375,7 +378,7 @@ function HandoffStrip({
       >
         <p>The session continues as it is. A brief that is already written stays in the list and is not used.</p>
         {trouble !== null && <Problem problem={trouble} />}
-      </Confirm>
+      </ConfirmDialog>
     </div>
   )
 }

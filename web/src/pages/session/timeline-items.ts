@@ -1,10 +1,10 @@
 import type { LossView } from '../../../../src/contract/api/sessions.js'
 import type { Event } from '../../../../src/contract/records/event.js'
-import { bytesText, groupedText, percentText, plural, shortId } from '../../parts/format.js'
-import { TRIGGER } from '../archive/archive-labels.js'
+import { bytesText, countedNoun, groupedText, percentText, shortId } from '../../parts/format.js'
+import { TRIGGER_TEXTS } from '../archive/archive-labels.js'
 
 /** Entry of a session's timeline. All events of one compaction and its recovery form one entry. */
-export type Item =
+export type TimelineItem =
   | { kind: 'event'; key: number; at: string; event: Event }
   | { kind: 'warning'; key: number; at: string; event: Event }
   | CompactionItem
@@ -32,8 +32,12 @@ const HIDDEN_EVENTS: ReadonlySet<Event['type']> = new Set([
 const COMPACTION_EVENTS: ReadonlySet<Event['type']> = new Set(['loss_report', 'recovery_delivered'])
 
 /** Returns the timeline's entries, newest first. `all` includes internal events. */
-export function itemsOf(events: readonly Event[], losses: readonly LossView[], options: { all: boolean }): Item[] {
-  const items: Item[] = []
+export function timelineItems(
+  events: readonly Event[],
+  losses: readonly LossView[],
+  options: { all: boolean },
+): TimelineItem[] {
+  const items: TimelineItem[] = []
   const compactions = new Map<string, CompactionItem>()
   const warned = new Set(events.flatMap((event) => (event.type === 'context_warning' ? levelsOf(event) : [])))
   let open: CompactionItem | null = null
@@ -125,14 +129,16 @@ export function eventText({ type, data }: Event): EventText {
       ])
     case 'archive_created':
       return say('Transcript kept', [
-        TRIGGER[data.trigger as keyof typeof TRIGGER] ?? text(data.trigger),
+        TRIGGER_TEXTS[data.trigger as keyof typeof TRIGGER_TEXTS] ?? text(data.trigger),
         bytesText(number(data.bytes)),
-        typeof data.subagents === 'number' && data.subagents > 0 ? `with ${plural(data.subagents, 'subagent')}` : null,
+        typeof data.subagents === 'number' && data.subagents > 0
+          ? `with ${countedNoun(data.subagents, 'subagent')}`
+          : null,
       ])
     case 'loss_report':
       return say('Loss report', [`${text(data.facts_kept)} of ${text(data.facts)} facts kept`])
     case 'recovery_delivered':
-      return say('Facts put back', [typeof data.facts === 'number' ? plural(data.facts, 'fact') : null], 'good')
+      return say('Facts put back', [typeof data.facts === 'number' ? countedNoun(data.facts, 'fact') : null], 'good')
     case 'handoff_requested':
       return say('Handoff requested', [
         data.cause === 'level' ? `by level ${text(data.level)}` : `by ${text(data.cause)}`,

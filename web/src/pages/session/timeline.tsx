@@ -4,25 +4,25 @@ import type { Event } from '../../../../src/contract/records/event.js'
 import { useCall } from '../../api/use-call.js'
 import {
   clockText,
+  countedNoun,
   dayText,
   durationText,
-  exactText,
+  exactTimeText,
   groupedText,
   percentText,
-  plural,
   tokensText,
 } from '../../parts/format.js'
 import { lazyPart } from '../../parts/lazy-part.js'
 import { LevelMark } from '../../parts/level-mark.js'
 import { Link, useParameter } from '../../parts/navigation.js'
 import { Section } from '../../parts/page-head.js'
-import { Empty, Problem, Skeleton } from '../../parts/page-states.js'
+import { EmptyList, Problem, Skeleton } from '../../parts/page-states.js'
 import { archiveHref } from '../../parts/route.js'
 import { Spinner } from '../../parts/spinner.js'
 import type { CurveProps } from './curve.js'
-import { curveData, type Live, marksOf } from './curve-data.js'
+import { curveData, curveMarks, type LivePoint } from './curve-data.js'
 import type { SessionEvents } from './session-data.js'
-import { type CompactionItem, eventText, type Item, itemsOf } from './timeline-items.js'
+import { type CompactionItem, eventText, type TimelineItem, timelineItems } from './timeline-items.js'
 
 const PAGE_SIZE = 100
 
@@ -32,7 +32,7 @@ export function Timeline({ session, history }: { session: SessionDetail; history
   const [everything, setEverything] = useParameter('events')
   const [most, setMost] = useState(PAGE_SIZE)
   const all = everything === 'all'
-  const items = useMemo(() => itemsOf(events, session.losses, { all }), [events, session.losses, all])
+  const items = useMemo(() => timelineItems(events, session.losses, { all }), [events, session.losses, all])
   const shown = items.slice(0, most)
   return (
     <Section
@@ -60,7 +60,7 @@ export function Timeline({ session, history }: { session: SessionDetail; history
   )
 }
 
-function Entry({ item, day }: { item: Item; day: string | null }) {
+function Entry({ item, day }: { item: TimelineItem; day: string | null }) {
   return (
     <>
       {day !== null && <li className="timeline-day">{day}</li>}
@@ -69,7 +69,7 @@ function Entry({ item, day }: { item: Item; day: string | null }) {
         data-kind={item.kind}
         data-type={item.kind === 'compaction' ? undefined : item.event.type}
       >
-        <time dateTime={item.at} title={exactText(item.at)}>
+        <time dateTime={item.at} title={exactTimeText(item.at)}>
           {clockText(item.at)}
         </time>
         {item.kind === 'warning' ? (
@@ -84,7 +84,7 @@ function Entry({ item, day }: { item: Item; day: string | null }) {
   )
 }
 
-function Plain({ item }: { item: Extract<Item, { kind: 'event' }> }) {
+function Plain({ item }: { item: Extract<TimelineItem, { kind: 'event' }> }) {
   const { title, detail, tone } = eventText(item.event)
   return (
     <p className="timeline-plain" data-tone={tone}>
@@ -94,7 +94,7 @@ function Plain({ item }: { item: Extract<Item, { kind: 'event' }> }) {
 }
 
 /** Date above the first entry of a day. Null for other entries, and if all are of one day. */
-function dayOf(items: readonly Item[], n: number): string | null {
+function dayOf(items: readonly TimelineItem[], n: number): string | null {
   const day = dayText(new Date(items[n]!.at))
   if (n > 0 && dayText(new Date(items[n - 1]!.at)) === day) return null
   return n === 0 && dayText(new Date()) === day ? null : day
@@ -220,7 +220,7 @@ function LossReport({ loss }: { loss: LossView }) {
   return (
     <section className="loss" aria-label="Loss report">
       <h3>
-        {lost === 0 ? 'Nothing lost' : `${plural(lost, 'fact')} lost`}
+        {lost === 0 ? 'Nothing lost' : `${countedNoun(lost, 'fact')} lost`}
         {loss.put_back > 0 && <span className="good">, {loss.put_back} put back</span>}
       </h3>
       <ul className="loss-kinds">
@@ -277,7 +277,7 @@ export function ContextCurve({ session, whole, events }: ContextCurveProps) {
   } = useCall('curve', { id: session.session_id, query: { limit: 100_000 } })
   const live = useLiveReadings(session)
   const data = useMemo(() => curveData(columns, live), [columns, live])
-  const marks = useMemo(() => marksOf(events), [events])
+  const marks = useMemo(() => curveMarks(events), [events])
   const from = Date.parse(session.cycle_started_at) / 1_000
   return (
     <Section title="Context over time">
@@ -287,9 +287,9 @@ export function ContextCurve({ session, whole, events }: ContextCurveProps) {
         ) : loading ? (
           <Skeleton lines={4} label="Loading the curve" />
         ) : data[0].length === 0 ? (
-          <Empty id="no-readings" title="Not measured yet">
+          <EmptyList id="no-readings" title="Not measured yet">
             <p>The curve starts with the first answer of the model.</p>
-          </Empty>
+          </EmptyList>
         ) : (
           <Suspense fallback={<Skeleton lines={4} />}>
             <curve.Part
@@ -308,12 +308,12 @@ export function ContextCurve({ session, whole, events }: ContextCurveProps) {
 
 /** Description of the chart for screen readers. */
 const curveLabel = (readings: number, percent: number | null): string =>
-  `Context used over time: ${plural(readings, 'reading')}, now ${percentText(percent)} of the way to compaction`
+  `Context used over time: ${countedNoun(readings, 'reading')}, now ${percentText(percent)} of the way to compaction`
 
 /** Readings that arrived while the page was open, collected from the newest one in each row. */
-function useLiveReadings(session: SessionDetail): readonly Live[] {
+function useLiveReadings(session: SessionDetail): readonly LivePoint[] {
   const { updated_at: at, used_tokens: used, cycle, compaction_tokens: point } = session
-  const [live, setLive] = useState<readonly Live[]>([])
+  const [live, setLive] = useState<readonly LivePoint[]>([])
   const last = useRef(0)
   useEffect(() => {
     const time = at === null ? 0 : Date.parse(at)

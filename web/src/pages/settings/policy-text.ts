@@ -1,5 +1,5 @@
 import type { Settings } from '../../../../src/contract/api/settings.js'
-import { bytesText, durationText, groupedText, plural } from '../../parts/format.js'
+import { bytesText, countedNoun, durationText, groupedText } from '../../parts/format.js'
 
 /** A configured value as a sentence, and the key that changes it. */
 interface PolicyStatement {
@@ -107,7 +107,7 @@ function guards(guard: Settings['guards']): PolicyStatement[] {
     {
       key: 'guards.max_unattended_per_hour',
       value: String(guard.max_unattended_per_hour),
-      text: `A seat hands over at most ${plural(guard.max_unattended_per_hour, 'time')} an hour.`,
+      text: `A seat hands over at most ${countedNoun(guard.max_unattended_per_hour, 'time')} an hour.`,
     },
     {
       key: 'guards.cooldown_seconds',
@@ -120,7 +120,7 @@ function guards(guard: Settings['guards']): PolicyStatement[] {
     {
       key: 'guards.breaker_after',
       value: String(guard.breaker_after),
-      text: `After ${plural(guard.breaker_after, 'failure')} in a row, a seat hands over only on request.`,
+      text: `After ${countedNoun(guard.breaker_after, 'failure')} in a row, a seat hands over only on request.`,
     },
   ]
 }
@@ -143,7 +143,7 @@ function archive({ enabled, at, keep_days: days, keep_bytes: bytes }: Settings['
     {
       key: 'archive.keep_days',
       value: days === null ? '' : String(days),
-      text: days === null ? 'They stay until you prune or forget them.' : `They stay for ${plural(days, 'day')}.`,
+      text: days === null ? 'They stay until you prune or forget them.' : `They stay for ${countedNoun(days, 'day')}.`,
     },
     {
       key: 'archive.keep_bytes',

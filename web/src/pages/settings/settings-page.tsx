@@ -1,21 +1,21 @@
 import './settings.css'
 import { useState } from 'react'
 import type { Doctor as DoctorShown, Settings } from '../../../../src/contract/api/settings.js'
-import { type CallProblem, call, problemFrom } from '../../api/call-api.js'
+import { type CallProblem, callApi, problemFrom } from '../../api/call-api.js'
 import { dropKey, useKey } from '../../api/key.js'
 import { useCall } from '../../api/use-call.js'
 import { useLive } from '../../live/use-live.js'
-import { Command } from '../../parts/copy-button.js'
-import { Confirm } from '../../parts/dialog.js'
+import { ShellCommand } from '../../parts/copy-button.js'
+import { ConfirmDialog } from '../../parts/dialog.js'
 import { FactsList } from '../../parts/facts-list.js'
-import { plural } from '../../parts/format.js'
+import { countedNoun } from '../../parts/format.js'
 import { ShortcutList } from '../../parts/keyboard.js'
 import { useParameter } from '../../parts/navigation.js'
 import { PageHead, Section } from '../../parts/page-head.js'
 import { Problem, Skeleton } from '../../parts/page-states.js'
 import { RelativeTime } from '../../parts/relative-time.js'
 import { StateBadge } from '../../parts/state-badge.js'
-import { announce, toast } from '../../parts/toast.js'
+import { announceToScreenReader, showToast } from '../../parts/toast.js'
 import { Levels } from './levels.js'
 import { policySections, switchText } from './policy-text.js'
 
@@ -156,9 +156,9 @@ function Doctor() {
     setBusy(true)
     setProblem(null)
     try {
-      const newReport = await call('doctor', { query: { fresh: '1' } })
+      const newReport = await callApi('doctor', { query: { fresh: '1' } })
       setFresh(newReport)
-      announce(summary(newReport))
+      announceToScreenReader(summary(newReport))
     } catch (error) {
       setProblem(problemFrom(error))
     } finally {
@@ -213,14 +213,14 @@ function Fix({ text }: { text: string }) {
   return (
     <>
       <p className="words">{text}</p>
-      {command !== undefined && <Command text={command} />}
+      {command !== undefined && <ShellCommand text={command} />}
     </>
   )
 }
 
 function summary({ checks }: DoctorShown): string {
   const failed = checks.filter(({ ok }) => !ok).length
-  return failed === 0 ? `all ${checks.length} passed` : `${plural(failed, 'check')} of ${checks.length} failed`
+  return failed === 0 ? `all ${checks.length} passed` : `${countedNoun(failed, 'check')} of ${checks.length} failed`
 }
 
 /** The server's version, and when this browser's key expires. */
@@ -232,7 +232,7 @@ function ThisBrowser() {
   const remove = (): void => {
     if (key !== null) dropKey(key)
     setOpen(false)
-    toast('The key of this browser is removed')
+    showToast('The key of this browser is removed')
   }
   return (
     <Section title="This browser">
@@ -256,7 +256,7 @@ function ThisBrowser() {
           Remove this browser’s key…
         </button>
       </div>
-      <Confirm
+      <ConfirmDialog
         open={open}
         title="Remove this browser’s key?"
         yes="Remove the key"
@@ -267,7 +267,7 @@ function ThisBrowser() {
           This browser is then locked until <code>baton open</code> unlocks it. Keys of other browsers stay valid until
           the server is restarted.
         </p>
-      </Confirm>
+      </ConfirmDialog>
     </Section>
   )
 }
