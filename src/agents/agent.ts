@@ -105,6 +105,14 @@ export interface Agent
   alive(process: { pid: number; startedAt: string }): boolean
 }
 
+/** Replaces the signals of tool batches by the plugin module's live reports. */
+interface BatchReports {
+  /** Name of the session's file in the folder of live reports. */
+  file(sessionId: string): string
+  /** Returns a batch's signal, made from an earlier one of its session. Null when it cannot be. */
+  batch(earlier: RawSignal, at: number): RawSignal | null
+}
+
 /** Turns a client's hook payloads into signals and token figures. */
 interface MeasuringAgent {
   /** Environment variables the hook program passes along with a signal. */
@@ -120,6 +128,11 @@ interface MeasuringAgent {
    * Limits its work, whatever the size of the transcript.
    */
   observe(signal: Signal, raw: RawSignal, known: KnownSession): Observation
+  /**
+   * Tool batches that the plugin module reports, whose hooks send no signal.
+   * Absent when no client of this agent has such a module.
+   */
+  readonly reports?: BatchReports
   /** Lists the transcripts of a session's subagents. `name` distinguishes them. */
   subagentTranscripts?(transcriptPath: string): { name: string; path: string }[]
   /**

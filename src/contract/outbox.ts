@@ -21,8 +21,8 @@ export interface Outbox {
    */
   markNear(sessionId: string, events: readonly string[]): void
   /**
-   * Stores for hooks of tool batches that no answer is needed below a token count.
-   * While a server runs, these hooks then do not wait for an answer.
+   * Stores for hooks of tool batches that nothing waits for the session below a token count.
+   * For some seconds, the hook of a batch that the plugin module has reported then does nothing.
    * Null removes the record, as `markNear` does.
    */
   markFar(sessionId: string, below: number | null): void

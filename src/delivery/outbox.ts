@@ -2,8 +2,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { join } from 'node:path'
 import type { DeliveredAnswer, Outbox, PreparedAnswer } from '../contract/outbox.js'
 import { codeOf } from '../lib/errors.js'
+import { scaleTimeout } from '../lib/patience.js'
 
 const IN_FLIGHT_MS = 3_000
+/**
+ * Time for which a far mark holds. It bounds how old the figures of a session become without a
+ * server, and how long hooks trust a server that was killed.
+ */
+const FAR_MS = 10_000
 
 /**
  * Answers for the next hook of a session when no server runs.
@@ -90,7 +96,17 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
       setMark(`${fileName(sessionId)}.far`, '')
     },
 
-    markFar: (sessionId, below) => setMark(`${fileName(sessionId)}.far`, below === null ? '' : String(below)),
+    markFar(sessionId, below) {
+      const name = `${fileName(sessionId)}.far`
+      const until = Math.floor((now().getTime() + scaleTimeout(FAR_MS)) / 1000)
+      if (below === null) {
+        setMark(name, '')
+        setMark(`${fileName(sessionId)}.batch`, '')
+      }
+      // A mark that holds long enough is kept, because every batch of a session comes here.
+      else if (until - farUntil(join(dir, name), below) > scaleTimeout(FAR_MS) / 2000)
+        setMark(name, `${below} ${until}`)
+    },
 
     store(sessionId, answers) {
       mkdirSync(dir, { recursive: true, mode: 0o700 })
@@ -106,6 +122,13 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
       renameSync(unfinished, join(dir, fileName(sessionId)))
     },
   }
+}
+
+/** Returns until when a mark with this figure holds, in seconds. 0 when there is no such mark. */
+function farUntil(mark: string, below: number): number {
+  if (!existsSync(mark)) return 0
+  const [figure, until] = readFileSync(mark, 'utf8').split(' ')
+  return figure === String(below) ? Number(until) : 0
 }
 
 const allIds = (answers: readonly PreparedAnswer[]): string[] => [...new Set(answers.flatMap(({ ids }) => ids))]

@@ -316,9 +316,9 @@ function lookAtSpool(folder: string): Waiting[] {
 const OLD_MS = 7 * 24 * 3_600_000
 /**
  * Names in the outbox: being written by an engine (`.session.pid`), ready, claimed by a launcher
- * (`session.taken.pid`), or the mark of a near level.
+ * (`session.taken.pid`), or a mark (`session.near`, `session.far`, `session.batch`).
  */
-const NAME = /^(?:\.[\w-]+\.(\d+)|[\w-]+(?:\.taken\.\d+|\.near)?)$/
+const NAME = /^(?:\.[\w-]+\.(\d+)|[\w-]+(?:\.taken\.\d+|\.near|\.far|\.batch)?)$/
 
 /**
  * Checks for answers that no hook fetched. The next signal of a running session withdraws its own.
@@ -338,8 +338,8 @@ export function checkOutbox({ home, now }: DoctorContext): Finding {
     return stat ? [{ name, at: stat.mtimeMs }] : []
   })
   const left = leftovers(entries, now().getTime(), isRunning)
-  // `<session>.near` only marks that a level is near. It contains no answer.
-  const waiting = entries.filter(({ name }) => !name.endsWith('.near')).length
+  // Marks contain no answer.
+  const waiting = entries.filter(({ name }) => !/\.(?:near|far|batch)$/.test(name)).length
   if (left.length === 0)
     return noFaults(
       waiting === 0 ? 'No answers wait for a hook.' : `${formatCount(waiting, 'answer')} for the next hook.`,

@@ -121,9 +121,9 @@ test('answers that no hook will fetch are reported and removed, and all others s
   expect(readdirSync(fixture.home.outbox).sort()).toEqual([`.s4.${process.pid}`, 'notes of mine', 's3'])
 })
 
-test('the mark of a near level is not counted as a waiting answer', async () => {
+test('the marks of a near and a far level are not counted as waiting answers', async () => {
   const fixture = installed()
-  writeFileSync(join(fixture.home.outbox, 's1.near'), 'PostToolBatch\n')
+  for (const mark of ['s1.near', 's1.far', 's1.batch']) writeFileSync(join(fixture.home.outbox, mark), '\n')
   expect((await fixture.examine()).of('outbox').detail).toContain('No answers')
   mkdirSync(join(fixture.home.outbox, 's1'))
   expect((await fixture.examine()).of('outbox').detail).toContain('1 answer')

@@ -114,7 +114,7 @@ export interface TakeOptions {
   /** True when no server runs. The next hook is then told whether to wait for the engine. */
   unserved?: boolean
   /**
-   * True in a server that watches the spool. The next hook is told whether to wait for an answer.
+   * True in a server that watches live reports. Hooks of tool batches are then told whether to ask.
    */
   served?: boolean
   /**

@@ -3,7 +3,7 @@ import type { Session } from '../contract/api/session-view.js'
 import type { Forecast, SessionDetail, SessionRow } from '../contract/api/sessions.js'
 import type { SessionRecord } from '../contract/records/session.js'
 import type { RawSignal } from '../contract/signal.js'
-import type { UnansweredSignals } from '../delivery/watch-spool.js'
+import type { Watcher } from '../delivery/watch-folder.js'
 import type { Engine } from '../engine/engine.js'
 import type { Log } from '../lib/log.js'
 import type { Store } from '../store/store.js'
@@ -31,11 +31,11 @@ export interface ServerDependencies {
    */
   spooled(id: string): { raw: RawSignal; drop(): void } | null
   /**
-   * Watches for signals that hooks left in the spool without waiting for an answer.
+   * Watches the folder of live reports, whose file names are passed to `changed`.
    * Null when the system cannot watch.
-   * Without this function, hooks wait for every answer.
+   * Without this function, every hook asks the server.
    */
-  watchSpool?(arrived: () => void): UnansweredSignals | null
+  watchLive?(changed: (file: string) => void): Watcher | null
   /** Use cases that routes call. */
   useCases: UseCases
   /** Folder of the page's files. Null when there is no page. */

@@ -6,7 +6,7 @@ import type { UseCases } from '../app/app.js'
 import { makeKeeper, resumeInterruptedJobs, startHousekeeping } from '../app/background-work.js'
 import { sessionReaderOf } from '../app/sessions.js'
 import { loadConfig } from '../config/load-config.js'
-import { watchSpool } from '../delivery/watch-spool.js'
+import { watchFolder } from '../delivery/watch-folder.js'
 import type { RareWork } from '../engine/load-rare-work.js'
 import { type App, openApp } from '../engine/open-engine.js'
 import { makePipe } from '../install/prepare-home.js'
@@ -108,7 +108,7 @@ function serverInput(app: App, { program }: ProgramContext, openUseCases: Server
   return {
     ...app,
     ...sessionReaderOf(app),
-    watchSpool: (arrived) => watchSpool(app.home.spool, app.log, arrived),
+    watchLive: (changed) => watchFolder(app.home.live, app.log, changed),
     openUseCases,
     web: join(program, 'web'),
     version: VERSION,

@@ -20,6 +20,13 @@ const LARGE_BATCH = 12
 const LARGE_GATHER_MS = 6
 /** Maximum size of a batch. In a larger batch the first signal waits too long for the last. */
 const MAX_BATCH = 128
+/**
+ * Delay before a live report is processed. The client writes one when a tool starts; so late it is
+ * mostly complete, and the client mostly waits for its model instead of for a processor.
+ */
+const REPORT_MS = 60
+/** Maximum number of sessions whose reports are processed. Hooks of others ask the server. */
+const MAX_REPORTED = 2_000
 
 export type SendReply = (status: number, body: string) => void
 
@@ -47,21 +54,46 @@ export function takeSignals(deps: ServerInput): { take: TakeSignalRequest; close
   let flushed = 0
   let gatherMs = GATHER_MS
 
-  const watcher = deps.watchSpool?.(() => flush()) ?? null
+  /** The signal of a batch for each session whose hooks leave batches to reports, by its file. */
+  const far = new Map<string, RawSignal>()
+  const reported = new Set<string>()
+  let reportTimer: NodeJS.Timeout | null = null
+  const watcher =
+    deps.watchLive?.((file) => {
+      if (!far.has(file)) return
+      reported.add(file)
+      reportTimer ??= setTimeout(takeReported, REPORT_MS).unref()
+    }) ?? null
   const served = watcher !== null
 
-  /**
-   * Spooled signals whose hooks have ended. They are older than the waiting signals and go first.
-   */
-  const takeSpooled = (): Waiting[] =>
-    (watcher?.take() ?? []).flatMap((signalId) => {
-      const spooled = deps.spooled(signalId)
-      const options: TakeOptions = { deliver: 'keep', origin: 'user', signalId, served }
-      return spooled === null ? [] : [{ raw: spooled.raw, options, reply: () => {}, drop: spooled.drop }]
-    })
+  /** Processes the batches of reported sessions, whose hooks send no signal. */
+  const takeReported = (): void => {
+    reportTimer = null
+    const at = deps.now().getTime()
+    for (const file of reported) {
+      const batch = far.get(file)
+      const options: TakeOptions = { deliver: 'keep', origin: 'user', served }
+      if (batch) waiting.push({ raw: { ...batch, at }, options, reply: () => {}, drop: null })
+    }
+    reported.clear()
+    flush()
+  }
+
+  /** Stores whether the hooks of a signal's session leave batches to reports. */
+  const noteFar = ({ raw }: Waiting, { record, far: isFar }: TakeResult): void => {
+    const reports = deps.engine.deps.agents[raw.agent]?.reports
+    if (!served || !reports || record === null || isFar === undefined) return
+    const file = reports.file(record.sessionId)
+    // A status line's environment lacks variables that hooks have.
+    const batch = raw.kind === 'status-line' ? far.get(file) : reports.batch(raw, raw.at)
+    far.delete(file)
+    if (!isFar || !batch) return
+    far.set(file, batch)
+    if (far.size > MAX_REPORTED) far.delete(far.keys().next().value!)
+  }
 
   const flush = (): void => {
-    const batch = [...takeSpooled(), ...waiting.splice(0, MAX_BATCH)]
+    const batch = waiting.splice(0, MAX_BATCH)
     if (batch.length === 0) return
     if (waiting.length > 0) setImmediate(flush)
     flushed = performance.now()
@@ -88,6 +120,7 @@ export function takeSignals(deps: ServerInput): { take: TakeSignalRequest; close
       return
     }
     one.drop?.()
+    noteFar(one, taken)
     if (taken.record === null) {
       one.reply(taken.repeated ? 200 : 400, taken.repeated ? '' : '{"error":"not a signal of this agent"}')
     } else if (one.raw.kind === 'status-line') {
@@ -136,7 +169,13 @@ export function takeSignals(deps: ServerInput): { take: TakeSignalRequest; close
     }
     guarded(reply, () => enqueue(agent, kind, request, reply))
   }
-  return { take, close: () => watcher?.close() }
+  return {
+    take,
+    close: () => {
+      watcher?.close()
+      if (reportTimer !== null) clearTimeout(reportTimer)
+    },
+  }
 
   function enqueue(agent: string, kind: string, { headers, body }: SignalRequest, reply: SendReply): void {
     const options: TakeOptions = { deliver: kind === 'status-line' ? 'keep' : 'answer', origin: 'token', served }

@@ -15,10 +15,17 @@ import {
 import { type ClientArguments, readClientArguments } from './command-line.js'
 import { SIGNAL_VARIABLES } from './environment.js'
 import { deriveLimits, type LimitsInput } from './limits.js'
-import { isPluginModuleGone, type LiveReport, markPluginModuleGone, readLiveReport, reportsSeenOrders } from './live.js'
+import {
+  isPluginModuleGone,
+  type LiveReport,
+  liveReportFile,
+  markPluginModuleGone,
+  readLiveReport,
+  reportsSeenOrders,
+} from './live.js'
 import { readCompactionNote } from './live-summary.js'
 import { modelFamilyOf, requestsLargeWindow } from './models.js'
-import { decodeSignal } from './open.js'
+import { batchAfter, decodeSignal } from './open.js'
 import {
   dropTypedHandoffRequest,
   isOrderStored,
@@ -52,6 +59,7 @@ export const claudeCode: Agent = {
   environment: SIGNAL_VARIABLES,
   unread: { event: 'PostToolBatch', behind: TOOL_CALLS_PREFIX },
   open: decodeSignal,
+  reports: { file: liveReportFile, batch: batchAfter },
   observe,
   answer: hookAnswer,
   carries: recipientsOfAnswer,

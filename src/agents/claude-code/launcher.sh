@@ -10,22 +10,19 @@
 # earlier engine left in the outbox is printed; so a warning reaches the agent with the second tool
 # batch at the latest. Only the status line waits for the engine, to show the current figure.
 #
+# A tool batch that the plugin module has reported, far below every level, needs neither: the
+# launcher ends before it reads its input.
+#
 # The common path forks nothing: for small inputs `read` is cheaper than `cat`.
 #
 # launcher.ts fills in the placeholders between @ at install time and removes the comments, because
 # bash reads them again at every run. Doctor parses the first line by its form.
 home=@HOME@ config=@CONFIG@ log=@LOG@ node=@NODE@ engine=@ENGINE@ agent=@AGENT@ unread=@UNREAD@ behind=@BEHIND@
-crlf=$'\r\n' newline=$'\n'
-names=@NAMES@ values=@VALUES@ headers=@HEADERS@
 kind=$1 key=$2
 exec 2>/dev/null
 set +o posix
-bash_version=${BASH_VERSINFO[0]}
 user_locale=${BATON_LC-$LC_ALL}
 LC_ALL=C
-# Multiplies every time limit, see lib/patience.ts.
-patience=1
-case $BATON_PATIENCE in [1-9] | [1-9][0-9]) patience=$BATON_PATIENCE ;; esac
 former='' unusable=''
 # Succeeds for a link that another user made or can replace, by the rule of lib/home-safety.ts.
 is_foreign_link() {
@@ -76,6 +73,39 @@ if [ "$BATON_DISABLE" = 1 ] || [ -n "$unusable" ]; then
   exit 0
 fi
 
+bash_version=${BASH_VERSINFO[0]}
+# The server or an engine has written to this file below which figure no message waits for the
+# session, and until when that holds. The plugin module reports each batch's figure before its hook
+# runs. Below the limit the hook has nothing to do: whoever needs the figure reads the report.
+# The client accepts that its input stays unread.
+reached=''
+if [ "$kind" = "$unread" ] && [ "$bash_version" -gt 4 ]; then
+  outbox=$home/outbox/$CLAUDE_CODE_SESSION_ID live=$home/live/$CLAUDE_CODE_SESSION_ID.json
+  # A report counts for one batch, so that a module that no longer runs stops no signal. The second
+  # file's time is that of the last batch that ended here.
+  if [[ $live -nt $outbox.batch && -f $outbox.far && $CLAUDE_CODE_SESSION_ID != *[!A-Za-z0-9_-]* &&
+    -O $home && -O $home/outbox && ! -L $home/outbox && -O $outbox.far && ! -L $outbox.far &&
+    -f $live && -O $live && ! -L $live && ! -L $outbox.batch ]] &&
+    [[ ! -e $outbox.batch || ( -f $outbox.batch && -O $outbox.batch ) ]] && read -r limit until <"$outbox.far"; then
+    read -r report <"$live"
+    figure=${report#*'"tokens":'}
+    figure=${figure%%,*}
+    case $figure in '' | *[!0-9]* | ??????????*) ;; *)
+      if [ "$figure" -ge "$limit" ]; then
+        reached=1
+      elif [ "$EPOCHSECONDS" -lt "$until" ]; then
+        umask 077
+        : >"$outbox.batch" && exit 0
+      fi ;;
+    esac
+  fi
+fi
+
+crlf=$'\r\n'
+names=@NAMES@ values=@VALUES@ headers=@HEADERS@
+# Multiplies every time limit, see lib/patience.ts.
+patience=1
+case $BATON_PATIENCE in [1-9] | [1-9][0-9]) patience=$BATON_PATIENCE ;; esac
 # Neither a server that closes the connection nor a full disk may end this program.
 trap '' PIPE XFSZ
 now=$EPOCHSECONDS
@@ -83,12 +113,7 @@ now=$EPOCHSECONDS
 
 # Connect before reading stdin, so that the server accepts meanwhile. Only a file of this user says
 # where the server is.
-connected='' far=''
-connect() {
-  exec 3<>"/dev/tcp/127.0.0.1/$port" || return
-  connected=1
-  printf 'BATON %s\r\n' "$hello" >&3
-}
+connected=''
 if [ "$kind" != waiter ] && [ -f "$home/run/server" ] && [ -O "$home/run/server" ] && [ ! -L "$home/run" ] &&
   read -r port token pid hello proof <"$home/run/server" && [ -n "$proof" ]; then
   # The server keeps a byte in this pipe, which the kernel drops when the server ends. Without it,
@@ -108,25 +133,14 @@ if [ "$kind" != waiter ] && [ -f "$home/run/server" ] && [ -O "$home/run/server"
   # A server that is stopped or flooded by connections does not renew its lease. Connecting to it
   # could take minutes too, and bash has no timeout for that.
   [ -f "$home/run/lease" ] && read -r lease <"$home/run/lease"
-  if [ -n "$alive" ] && [ "$now" -ge "${avoided_until:-0}" ] && [ "$now" -le "${lease:-0}" ]; then
-    # This file holds the figure below which the server has no message for the session. The plugin
-    # module reports each batch's figure before its hook runs. Below the limit the signal is spooled
-    # for the server, and the hook does not wait for an answer.
-    case $kind$CLAUDE_CODE_SESSION_ID in "$unread"*[!A-Za-z0-9_-]*) ;; "$unread"?*)
-      mark=$home/outbox/$CLAUDE_CODE_SESSION_ID.far live=$home/live/$CLAUDE_CODE_SESSION_ID.json
-      if [ "$bash_version" -gt 3 ] && [ -f "$mark" ] && [ -O "$mark" ] && [ ! -L "$mark" ] &&
-        [ -f "$live" ] && [ -O "$live" ] && [ ! -L "$live" ] && read -r limit <"$mark"; then
-        read -r report <"$live"
-        figure=${report#*'"tokens":'}
-        figure=${figure%%,*}
-        case $figure in '' | *[!0-9]* | ??????????*) ;; *) [ "$figure" -lt "$limit" ] && far=1 ;; esac
-      fi ;;
-    esac
-    [ -n "$far" ] || connect
+  if [ -n "$alive" ] && [ "$now" -ge "${avoided_until:-0}" ] && [ "$now" -le "${lease:-0}" ] &&
+    exec 3<>"/dev/tcp/127.0.0.1/$port"; then
+    connected=1
+    printf 'BATON %s\r\n' "$hello" >&3
   fi
 fi
 
-body='' rest='' answer='' large=''
+body='' answer='' large=''
 if [ "$kind" = waiter ]; then
   :
 elif [ "$bash_version" -lt 4 ]; then
@@ -134,14 +148,8 @@ elif [ "$bash_version" -lt 4 ]; then
 elif [ "$kind" = "$unread" ]; then
   # Read only the beginning of a tool batch. The rest is tool results, and Claude Code 2.1.325
   # accepts that they stay unread. Most batches are shorter, and all of their calls are counted.
-  # Calls are counted only for sessions without a figure; for others the part before the calls is
-  # enough.
-  [ -n "$far" ] && IFS= read -r -t "$patience" -N 600 body
-  case $body in *"$behind"*) ;; *)
-    IFS= read -r -t "$patience" -N $((2048 - ${#body})) rest
-    body=$body$rest
-    [ ${#body} -eq 2048 ] && case $body in *"$behind"*) ;; *) large=1 ;; esac ;;
-  esac
+  IFS= read -r -t "$patience" -N 2048 body
+  [ ${#body} -eq 2048 ] && case $body in *"$behind"*) ;; *) large=1 ;; esac
 else
   IFS= read -r -t "$patience" -N 3072 body
   [ ${#body} -eq 3072 ] && large=1
@@ -170,24 +178,6 @@ fi
 # Wait longer for these rare events, during which the client itself takes many seconds.
 case $name in PreCompact | Stop | SessionStart-compact | SessionStart-clear) answer_limit=$((4 * patience)) ;; esac
 id=$session.${EPOCHREALTIME:-$now.$RANDOM}.$$.$name
-
-if [ -n "$far" ]; then
-  # If the server has not fetched the previous signal, ask it for an answer. Without an answer it is
-  # marked as slow.
-  earlier=("$home/spool/$session."*)
-  case $values in *[[:cntrl:]]*) ;; *)
-    if [ -z "$large" ] && [ "$session" = "$CLAUDE_CODE_SESSION_ID" ] && ! [ -e "${earlier[0]}" ] &&
-      [ -O "$home" ] && [ -O "$home/run" ] && [ -O "$home/spool" ] && [ ! -L "$home/spool" ]; then
-      umask 077
-      vars=@LINES@
-      vars=$agent$newline$kind$newline$now$newline$vars$newline$newline$body$newline#end$newline
-      # Bash writes its first output line by line, all later output at once.
-      printf ' ' >&2
-      printf %s "$vars" >"$home/spool/$id-far" && exit 0
-    fi ;;
-  esac
-  connect
-fi
 
 # Closes the connection and marks the server as slow, so that hooks skip it for a minute.
 avoid_server() {
@@ -337,6 +327,8 @@ spool_signal() {
   [ "$kind" = UserPromptSubmit ] && case $body_start in *'"prompt":"[baton] /handoff '*) request=$kind ;; esac
   local near=$home/outbox/$session.near
   [ -z "$is_subagent" ] && [ -f "$near" ] && [ -O "$near" ] && read -r awaited <"$near"
+  # The plugin module's figure has reached the limit, so a level may have been crossed.
+  [ -n "$reached" ] && [ -z "$is_subagent" ] && request=$kind
   awaited="$awaited $request"
   # Other engines skip a signal with this suffix, because they could not answer this hook.
   case "$id $awaited " in *-now\ *) ;; *" $kind "*) id=$id-now ;; esac

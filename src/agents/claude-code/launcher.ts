@@ -37,7 +37,6 @@ export function launcherText(input: LauncherInput): string {
     NAMES: quote(names.join(' ')),
     VALUES: `"${names.map((name) => `$${name}`).join('')}"`,
     HEADERS: `"${names.map((name) => `\${${name}:+X-Env-${name}: $${name}$crlf}`).join('')}"`,
-    LINES: `"${names.map((name) => `\${${name}:+${name}=$${name}$newline}`).join('')}"`,
   }
   const program = withoutComments(script.slice(script.indexOf('\n') + 1))
   // `-p`: a BASH_ENV, SHELLOPTS or exported function of the user must not affect the launcher.

@@ -52,6 +52,9 @@ export function reportsSeenOrders(dir: string, sessionId: string): boolean {
   return readReport(dir, sessionId, null)?.tellsSeen === true
 }
 
+/** Returns the name of the file that the plugin module writes about a session. */
+export const liveReportFile = (sessionId: string): string => `${sessionId}.json`
+
 /** Marks a plugin module that ignores orders (a crashed one) as gone until it reports again. */
 export function markPluginModuleGone(dir: string, sessionId: string): void {
   const report = readReport(dir, sessionId, null)
@@ -83,7 +86,7 @@ function isAway({ mod }: LiveReport): boolean {
 
 function readReport(dir: string | null, sessionId: string, processStartedAtMs: number | null): LiveReport | null {
   if (dir === null || dir === '' || !/^[\w-]+$/.test(sessionId)) return null
-  const path = join(dir, `${sessionId}.json`)
+  const path = join(dir, liveReportFile(sessionId))
   const looked = lookAtNamedFile(path, 'this-user')
   if ('refused' in looked) return null
   if (processStartedAtMs !== null && looked.mtimeMs < processStartedAtMs - CLOCK_SLACK_MS) return null

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { eventNames, recorded, VERSIONS } from '../../../test/harness/fixture.js'
 import { tempDir } from '../../../test/harness/temp-dir.js'
 import type { RawSignal, Signal } from '../../contract/signal.js'
-import { decodeSignal } from './open.js'
+import { batchAfter, decodeSignal } from './open.js'
 
 function raw(kind: string, body: unknown, env: Record<string, string> = {}): RawSignal {
   return { agent: 'claude-code', kind, body: typeof body === 'string' ? body : JSON.stringify(body), env, at: 5 }
@@ -222,4 +222,26 @@ test('a folder or a device as transcript is dropped, and a file that does not ex
   expect(at(dir)).toBeNull()
   expect(at('/dev/null')).toBeNull()
   expect(at(path.join(dir, 's1.jsonl'))).toBe(path.join(dir, 's1.jsonl'))
+})
+
+test('the signal of a reported batch names session, transcript and folder of an earlier signal', () => {
+  const env = { CLAUDE_PID: '42' }
+  const body = JSON.stringify({ session_id: 's1', transcript_path: '/t.jsonl', cwd: '/work', prompt: 'go' })
+  const batch = batchAfter({ agent: 'claude-code', kind: 'UserPromptSubmit', body, env, at: 1 }, 2)!
+  expect(batch).toMatchObject({ kind: 'PostToolBatch', env, at: 2 })
+  expect(decodeSignal(batch)).toMatchObject({
+    kind: 'tool-batch',
+    sessionId: 's1',
+    transcriptPath: '/t.jsonl',
+    cwd: '/work',
+    pid: 42,
+    toolCalls: 1,
+    toolUseIds: [],
+  })
+})
+
+test('no batch is made from the signal of a subagent or from an unreadable one', () => {
+  const raw = { agent: 'claude-code', kind: 'PostToolBatch', env: {}, at: 1 }
+  expect(batchAfter({ ...raw, body: '{"session_id":"s1","agent_id":"a1","tool_calls":[]}' }, 2)).toBeNull()
+  expect(batchAfter({ ...raw, body: 'not JSON' }, 2)).toBeNull()
 })

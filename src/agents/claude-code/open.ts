@@ -51,6 +51,19 @@ export function decodeSignal(raw: RawSignal): Signal | null {
   }
 }
 
+/**
+ * Returns the signal of a tool batch whose hook sent none, as the client would describe it.
+ * `earlier` is an earlier signal of the session. Null when it cannot be read.
+ */
+export function batchAfter(earlier: RawSignal, at: number): RawSignal | null {
+  const signal = decodeSignal(earlier)
+  if (signal === null || signal.subagent !== null) return null
+  const kind = 'PostToolBatch'
+  const { sessionId: session_id, transcriptPath: transcript_path, cwd } = signal
+  const body = { session_id, transcript_path, cwd, hook_event_name: kind, tool_calls: [{}] }
+  return { ...earlier, kind, at, body: JSON.stringify(body) }
+}
+
 function blankSignal(raw: RawSignal, body: Fields, sessionId: string): Signal {
   const cwd = asText(body.cwd)
   return {

@@ -3,7 +3,6 @@ import type { Event } from '../../contract/records/event.js'
 import type { SessionRecord } from '../../contract/records/session.js'
 import type { Observation, PlanLimit, RawSignal, Signal } from '../../contract/signal.js'
 import { sanitizeName } from '../../lib/quote.js'
-import { isNearLevel, nearLevelFrom, resolveLevels } from '../../policy/levels.js'
 import { limitNotices, permissionNotice, SAME_LIMIT_MS } from '../../policy/notice-text.js'
 import { SHOWN_ONCE_PREFIX } from '../../store/store.js'
 import { reopenLevels } from '../../tracker/tracker.js'
@@ -20,18 +19,15 @@ import { keepTranscript } from '../compaction/keep-transcript.js'
 import { type EngineDependencies, emit, type SignalContext, type TakeOptions } from '../context.js'
 import { reportDoubt } from '../handoff/brief-origin.js'
 import { advanceHandoffs, insistAnswer, vetoAnswer } from '../handoff/handoff-signals.js'
-import { openHandoff } from '../handoff/handoffs.js'
 import { alarmOnSilence, emitDueWarnings, warnOfLevels } from '../messages/level-warnings.js'
 import {
   answerWithMessages,
-  awaitsTurnEnd,
   cancelStale,
   confirmDelivered,
   isAboutSession,
   queueMessage,
 } from '../messages/messages.js'
 import { notifyUser } from '../messages/notify-user.js'
-import { fallbackOnError } from '../messages/ready-messages.js'
 import { isEnabled } from '../session-context.js'
 import { applyStart, CONVERSATION_CATEGORIES } from './apply-start.js'
 import { endDeadClients } from './end-dead-clients.js'
@@ -41,6 +37,7 @@ import { seatFor } from './seats.js'
 import { newRecord, updateRecord } from './session-records.js'
 import { jobTitle } from './session-title.js'
 import { cancelWaitingMessages } from './switches.js'
+import { expectAnswer, markFar } from './tell-hooks.js'
 
 export interface TakeResult {
   /** Text that the hook prints. Empty for no answer. */
@@ -58,6 +55,11 @@ export interface TakeResult {
   unsettled: boolean
   /** True when this signal was processed before. */
   repeated: boolean
+  /**
+   * True when hooks of the session leave its tool batches to the plugin module's reports.
+   * Absent when this signal did not decide that.
+   */
+  far?: boolean
   /** True when the store could not save the signal, so its sender must keep it. */
   failed?: boolean
 }
@@ -122,7 +124,7 @@ export function takePrepared(deps: EngineDependencies, prepared: PreparedSignal)
     directAnswer(context, options) ??
     answerWithMessages(context, options.deliver, options.unserved ? null : (options.signalId ?? null))
   if (options.unserved && !signal.subagent) expectAnswer(context)
-  if (options.served && !signal.subagent) markFar(context, observation)
+  const far = (options.served || options.unserved) && !signal.subagent ? markFar(context, observation) : null
   deps.store.putSession(record)
   const isLooking = observation.live === null || record.dueWarnings !== undefined
   const unsettled = !observation.settled && isLooking && !signal.subagent
@@ -134,6 +136,7 @@ export function takePrepared(deps: EngineDependencies, prepared: PreparedSignal)
     behind: unsettled && observation.live === null && lagged && signal.kind === 'tool-batch' && answer === '',
     unsettled,
     repeated: false,
+    ...(far === null ? {} : { far }),
   }
 }
 
@@ -406,45 +409,4 @@ function noteActivity(context: SignalContext, observation: Observation): void {
     since: silent.toolCalls === 0 ? context.at : silent.since,
   }
   record.unsettled = observation.settled ? [] : signal.toolUseIds
-}
-
-/**
- * Stores for which events hooks must wait for the engine.
- * Without a server, other hooks return first.
- */
-function expectAnswer(context: SignalContext): void {
-  const { record, policy, deps, agent } = context
-  const speaks = context.enabled && record.jobId === null && record.state !== 'ended'
-  const near = speaks && isNearLevel(record.track, resolveLevels(policy.levels, record.track.limits))
-  const ends = openHandoff(context) !== null || awaitsTurnEnd(context)
-  const awaited = [...(near ? agent.carriers.slice(0, 1) : []), ...(ends ? agent.turnEnds : [])]
-  fallbackOnError(context, undefined, () => deps.outbox.markNear(record.sessionId, awaited))
-}
-
-/** Threshold above any possible token count, for a session without a further level. */
-const NO_LEVEL_LEFT = 999_999_999
-
-/**
- * Tells hooks below which token count a tool batch need not wait for an answer from the server.
- * The count holds while no message waits, no level is near and the plugin module reports to hooks.
- * Every batch is judged anew, so a new message is sent with the second batch at the latest.
- */
-function markFar(context: SignalContext, { live }: Observation): void {
-  const { record, policy, deps, enabled, signal } = context
-  const levels = resolveLevels(policy.levels, record.track.limits)
-  // Hooks that do not wait send too little of their batch to count its tool calls.
-  const isSilent = signal.kind === 'tool-batch' && record.silence.toolCalls > signal.toolCalls
-  const isCalm =
-    enabled &&
-    live !== null &&
-    !isSilent &&
-    record.jobId === null &&
-    record.state === 'working' &&
-    (record.compaction === null || record.compaction.completed) &&
-    record.dueWarnings === undefined &&
-    !isNearLevel(record.track, levels) &&
-    deps.store.openMessages(record.seatId).length === 0 &&
-    openHandoff(context) === null
-  const below = isCalm ? Math.min(NO_LEVEL_LEFT, Math.floor(nearLevelFrom(record.track, levels))) : null
-  fallbackOnError(context, undefined, () => deps.outbox.markFar(record.sessionId, below))
 }
