@@ -144,7 +144,9 @@ function itemsFor(
       ...announcedSteps(about.lastAnswer ?? ''),
       ...(todos.every(({ detail }) => detail.handed === true) ? [nextWithoutTodos(failing, last)] : []),
     ],
-    decisions: of('decision').map((fact) => listLine(formatChoice(fact, 350) ?? fact.text, 400)),
+    decisions: of('decision', ({ detail }) => detail.superseded === undefined).map((fact) =>
+      listLine(formatChoice(fact, 350) ?? fact.text, 400),
+    ),
     failed: of('error', ({ text, detail }) => detail.overcome !== true && /\p{L}{3}/u.test(text))
       .slice(0, 10)
       .map(({ text, detail }) => `- \`${toOneLine(String(detail.of ?? ''), 120)}\`: ${toOneLine(text, 300)}`),

@@ -76,7 +76,7 @@ export function neededFacts(all: readonly Fact[]): NeededFact[] {
     ...newest('question', ({ state }) => state === 'open', MAX_PER_KIND.question),
     ...newest('test', (fact) => fact.state === 'failed' && !isRun(fact), MAX_PER_KIND.test),
     ...newest('file', (fact) => fact.state === 'changed' && !SCRATCH.test(fact.text), MAX_PER_KIND.file),
-    ...newest('decision', () => true, MAX_PER_KIND.decision),
+    ...newest('decision', ({ detail }) => detail.superseded === undefined, MAX_PER_KIND.decision),
     ...newest('branch', () => true, MAX_PER_KIND.branch),
     ...newest('commit', () => true, MAX_PER_KIND.commit),
     ...findVerifications(facts),

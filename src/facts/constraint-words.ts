@@ -44,7 +44,7 @@ const CLAUSE_ENDS = [', ', '、', '，', '; ', ' - ', 'だが、']
 /**
  * Returns what stands before the clause that asks. Null when the whole sentence is the question.
  */
-function clausesBeforeQuestion(sentence: string): string | null {
+export function clausesBeforeQuestion(sentence: string): string | null {
   const end = Math.max(...CLAUSE_ENDS.map((sign) => sentence.lastIndexOf(sign)))
   return end < SHORTEST_CLAUSE ? null : sentence.slice(0, end)
 }

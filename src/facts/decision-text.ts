@@ -17,6 +17,7 @@ export function formatChoice({ kind, text, detail }: Fact, longest: number): str
     const title = text.endsWith(verdict) ? text.slice(0, -verdict.length) : text
     return `${quoteAsData(cut(title, longest - verdict.length))}${verdict}`
   }
+  if (how === 'agreed') return `agreed: ${quoteAsData(cut(text, longest - 8))}`
   if (how !== 'dialog') return null
   if (typeof detail.answer !== 'string' || typeof detail.question !== 'string') return quoteAsData(cut(text, longest))
   const question = cut(detail.question, LONGEST_QUESTION)

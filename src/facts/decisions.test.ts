@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { CallEntry, ResultEntry, ToolAction } from '../contract/conversation.js'
-import { said } from '../testing/sample-conversation.js'
+import type { CallEntry, Entry, ResultEntry, ToolAction } from '../contract/conversation.js'
+import { called, returned, said } from '../testing/sample-conversation.js'
 import { watchDecisions } from './decisions.js'
 
 function decisionsIn(text: string, by: 'agent' | 'user' | 'other' = 'agent'): string[] {
@@ -174,4 +174,64 @@ describe('choices of the user outside of prose', () => {
     watcher.said!(said('user', "Implement the following plan:\n\n# Split the parser\n\nLet's go with two passes."))
     expect(watcher.facts().map(({ text }) => text)).toEqual(['Split the parser'])
   })
+})
+
+function watched(...entries: Entry[]) {
+  const watcher = watchDecisions()
+  for (const entry of entries) {
+    if (entry.kind === 'said') watcher.said!(entry)
+    else if (entry.kind === 'called') watcher.called!(entry)
+  }
+  return watcher.facts().map(({ text, detail }) => [text, detail.by, detail.how])
+}
+
+describe('what a prompt means together with the text before it', () => {
+  test('agreement without own words is a choice of what was proposed', () => {
+    const proposal = "I'd say the second table can go.\n\nWant me to do it?"
+    expect(watched(said('agent', proposal), said('user', 'yes please'))).toEqual([
+      ["I'd say the second table can go.", 'user', 'agreed'],
+    ])
+    const telling = 'Shall I store the rates in one table and drop the other two?'
+    expect(watched(said('agent', telling), said('user', 'はい、お願いします'))).toEqual([[telling, 'user', 'agreed']])
+    expect(watched(said('agent', telling), said('user', 'What does that cost?'))).toEqual([])
+  })
+
+  test('what a user writes when declining a call steers the work, questions for information do not', () => {
+    const feedback =
+      "Why not use the stream reader?\nwhere is the log?\nour branch tracks the release, right?\nlet's see"
+    expect(watched(said('user', feedback, { feedback: true }))).toEqual([
+      ['Why not use the stream reader?', 'user', 'feedback'],
+      ['our branch tracks the release, right?', 'user', 'feedback'],
+    ])
+  })
+
+  test('a text before a change of a file says how it is made', () => {
+    const text = 'Let me change the loader to also read the second file.'
+    const change = called({ type: 'change', path: '/a.ts' })
+    expect(watched(said('agent', text), change)).toEqual([[text, 'agent', undefined]])
+    expect(watched(said('agent', text), called({ type: 'read', path: '/a.ts' }))).toEqual([])
+  })
+
+  test('a short direction is a choice, also behind a command of the client', () => {
+    expect(watched(said('user', '/plan:run  use two workers'))).toEqual([['use two workers', 'user', undefined]])
+    expect(watched(said('user', 'no problem'))).toEqual([])
+  })
+})
+
+test('another answer to the same question, or a later verdict on a plan, supersedes the earlier one', () => {
+  const watcher = watchDecisions()
+  const ask = called({ type: 'ask', questions: ['Which store?'] })
+  const answer = (text: string, line: number): ResultEntry =>
+    returned(ask, '', { answered: [{ question: 'Which store?', answer: text }], line })
+  watcher.returned!(answer('SQLite', 3), ask)
+  watcher.returned!(answer('Postgres', 7), ask)
+  const plan = called({ type: 'ask', questions: [], plan: 'Two tables' })
+  watcher.returned!(returned(plan, 'no', { ok: false, declined: true, line: 9 }), plan)
+  watcher.returned!(returned(plan, 'ok', { line: 12 }), plan)
+  expect(watcher.facts().map(({ text, detail }) => [text, detail.superseded])).toEqual([
+    ['SQLite (asked: Which store?)', 7],
+    ['Postgres (asked: Which store?)', undefined],
+    ['Two tables (plan refused)', 12],
+    ['Two tables (plan approved)', undefined],
+  ])
 })

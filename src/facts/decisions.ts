@@ -1,14 +1,19 @@
 import type { CallEntry, ResultEntry, TextEntry } from '../contract/conversation.js'
 import type { Fact } from '../contract/fact.js'
+import { clausesBeforeQuestion } from './constraint-words.js'
+import { AGREES, hasDecisionForm } from './decision-table.js'
 import { type Language, languageOf } from './language.js'
+import { givenPlan, ownProse } from './own-prose.js'
 import { sentencesOf } from './sentences.js'
 import type { Watcher } from './watcher.js'
 
 /** How a decision was made, in `detail.how`. */
-type Way = 'said' | 'dialog' | 'plan approved' | 'plan refused' | 'plan given'
+type Way = 'said' | 'dialog' | 'plan approved' | 'plan refused' | 'plan given' | 'feedback' | 'agreed'
 
 interface State {
   found: Map<string, Fact>
+  /** The agent's newest text, while no call followed it. Null when its turn goes on. */
+  offer: TextEntry | null
 }
 
 /** Longest answer that is one decision; of a longer one each sentence is. */
@@ -21,10 +26,14 @@ const LONGEST_QUESTION = 120
  * user and agent say that they chose, concluded or leave out. A choice repeated later counts where
  * it was made last.
  */
-export function watchDecisions(state: State = { found: new Map() }): Watcher {
+export function watchDecisions(state: State = { found: new Map(), offer: null }): Watcher {
   const { found } = state
   const put = (text: string, { line, at }: Pick<TextEntry, 'line' | 'at'>, detail: Fact['detail']): void => {
     found.delete(text)
+    for (const earlier of found.values()) {
+      if (earlier.line !== line && isSuperseded(earlier, detail))
+        earlier.detail = { ...earlier.detail, superseded: line }
+    }
     found.set(text, { kind: 'decision', text, line, at, state: null, detail })
   }
   return {
@@ -35,8 +44,27 @@ export function watchDecisions(state: State = { found: new Map() }): Watcher {
       if (by === 'user') {
         const title = givenPlan(text)
         if (title !== null) return put(title, entry, { by, how: 'plan given' satisfies Way })
-      }
+        const { offer } = state
+        state.offer = null
+        if (offer !== null && text.length <= LONGEST_AGREEMENT && AGREES.test(text)) {
+          for (const one of proposalsIn(offer.text)) put(one, offer, { by, how: 'agreed' satisfies Way })
+        }
+        if (entry.feedback === true) {
+          const detail = { by, how: 'feedback' satisfies Way }
+          for (const one of steeringSentences(text)) put(one, entry, detail)
+          return
+        }
+      } else state.offer = entry
       for (const choice of statedChoices(text, by)) put(choice, entry, { by })
+    },
+    called: (call) => {
+      const { offer } = state
+      state.offer = null
+      if (offer === null || call.act.type !== 'change') return
+      const language = languageOf(offer.text)
+      for (const one of sentencesOf(offer.text)) {
+        if (!one.question && hasDecisionForm(one, 'agent', language, true)) put(one.text, offer, { by: 'agent' })
+      }
     },
     returned: (entry, call) => {
       if (call.act.type !== 'ask') return
@@ -48,6 +76,58 @@ export function watchDecisions(state: State = { found: new Map() }): Watcher {
     },
     facts: () => [...found.values()],
   }
+}
+
+/**
+ * True when a later choice replaces an earlier one: another answer to the same question of a
+ * dialog, or another verdict on the same plan.
+ */
+function isSuperseded({ text, detail }: Fact, later: Fact['detail']): boolean {
+  if (detail.superseded !== undefined || detail.by !== later.by) return false
+  if (later.how === 'dialog')
+    return detail.how === 'dialog' && detail.question === later.question && detail.answer !== later.answer
+  return typeof later.plan === 'string' && later.plan !== '' && detail.plan === later.plan && text !== ''
+}
+
+/** Longest prompt that only agrees. */
+const LONGEST_AGREEMENT = 80
+/** Characters at the end of an answer in which it proposes what comes next. */
+const PROPOSING_END = 700
+const PROPOSES = new RegExp(
+  String.raw`\b(?:i(?:'d|'ll| would| suggest| recommend| propose| can)|we (?:can|could|should)|should|option|instead|` +
+    String.raw`recommend|suggest|propos\w+|plan)\b|(?:提案|案|ましょう|べき)|建议|제안|schlage|propose|propongo`,
+  'i',
+)
+/** Fewest letters of a question that says what it proposes: "Want me to close it?" does not. */
+const TELLING_QUESTION = 45
+
+/** Returns what the end of an answer proposes: its last question, or what that refers to. */
+function proposalsIn(answer: string): string[] {
+  const sentences = sentencesOf(answer.slice(-PROPOSING_END))
+  const asked = sentences.filter(({ question }) => question)
+  const last = asked.at(-1)
+  if (last === undefined) return []
+  const isTelling =
+    last.text.length >= TELLING_QUESTION || /[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{12}/.test(last.text)
+  if (isTelling) return [last.text]
+  const before = sentences.slice(0, sentences.indexOf(last)).filter(({ question }) => !question)
+  const proposed = before.filter(({ text }) => PROPOSES.test(text.replace(/[’‘]/g, "'"))).slice(-2)
+  return proposed.map(({ text }) => text)
+}
+
+/** A question that states something and asks for consent: "the branch is based on main, right?" */
+const TAG_QUESTION = /\b(?:yeah|right|correct|no|ok(?:ay)?)\?$/i
+
+/** Returns the sentences with which a user steers the work when declining a call. */
+function steeringSentences(text: string): string[] {
+  const language = languageOf(text)
+  const signs = language === 'en' ? USER : [OTHERS[language]]
+  return text
+    .split('\n')
+    .flatMap((line) => sentencesOf(line))
+    .filter((one) => TAG_QUESTION.test(one.text) || statesChoice(one, 'user', signs, language))
+    .slice(0, MOST_PARTS)
+    .map(({ text: words }) => shorten(words, LONGEST_PART))
 }
 
 interface Choice {
@@ -75,7 +155,11 @@ function dialogChoices({ answered }: ResultEntry): Choice[] {
 /** Most sentences of one typed answer that count. A longer one is a pasted document. */
 const MOST_PARTS = 5
 /** Answers that ask back, leave the choice to the agent, or only move to the next question. */
-const NO_CHOICE = /[?？]\s*$|^(?:you decide|up to you|your call|next(?: \w+)?|move on|continue|done|no more)[.!]?$/i
+const NO_CHOICE = new RegExp(
+  String.raw`[?？]\s*$|^(?:h+m+|uh+|lol|you decide|up to you|your call|next(?: \w+)?|move on|continue|` +
+    String.raw`done(?: with .*)?|no more)\W*$`,
+  'i',
+)
 
 /** Answers that mean nothing alone. They are written with their question, as the client does. */
 const BARE_ANSWER = /^(?:yes|no|ok(?:ay)?|sure|はい|いいえ|네|예|아니요?|是|否|好|ja|nein|oui|non|sí)[.!。]?$/iu
@@ -93,34 +177,72 @@ function planVerdict({ ok, declined }: ResultEntry, { act }: CallEntry): Choice 
   return declined === true ? planChoice(act.plan, 'plan refused') : null
 }
 
-const planChoice = (title: string, how: Way): Choice => ({ text: `${title} (${how})`, detail: { by: 'user', how } })
-
-/** Beginning of a prompt with which a client passes an approved plan to a fresh session. */
-const PLAN_GIVEN =
-  /^\s*(?:please )?(?:implement|execute|carry out|review|follow) the following (?:plan|proposal|design)\b[^\n]*\n/i
-
-/** Returns the title of the plan that a prompt consists of. Null for any other prompt. */
-export function givenPlan(prompt: string): string | null {
-  const begin = PLAN_GIVEN.exec(prompt)
-  if (begin === null) return null
-  const title = prompt
-    .slice(begin[0].length)
-    .split('\n')
-    .find((line) => line.trim() !== '')
-  return title === undefined ? null : title.replace(/^#+\s*/, '').trim()
-}
+const planChoice = (title: string, how: Way): Choice => ({
+  text: `${title} (${how})`,
+  detail: { by: 'user', how, plan: title },
+})
 
 const shorten = (text: string, longest: number): string =>
   text.length <= longest ? text : `${text.slice(0, longest - 1)}…`
+
+/** Longest prompt that is one direction, such as "no caching" or "just the headings". */
+const LONGEST_DIRECTION = 45
+const DIRECTION =
+  /^(?:no|use|just|only|skip|without|drop|keep|leave) (?!(?:idea|problem|worries|thanks|need|wait)\b)\S/i
 
 /** Returns the sentences of a text that state a choice. */
 function statedChoices(text: string, by: 'user' | 'agent'): string[] {
   const language = languageOf(text)
   const signs = language !== 'en' ? [OTHERS[language]] : by === 'agent' ? AGENT : USER
-  return sentencesOf(text)
-    .filter((one) => !one.question && isDecision(one.text, signs))
+  const own = by === 'user' ? ownProse(text) : text
+  const direction = own.replace(/^\/[\w:.-]+ +/, '').trim()
+  if (by === 'user' && direction.length <= LONGEST_DIRECTION && DIRECTION.test(direction)) return [direction]
+  return sentencesOf(own)
+    .filter((one) => statesChoice(one, by, signs, language))
     .map((one) => one.text)
 }
+
+function statesChoice(
+  { text, question }: { text: string; question: boolean },
+  by: 'user' | 'agent',
+  signs: RegExp[],
+  language: Language,
+): boolean {
+  const plain = text.replace(/[’‘]/g, "'")
+  if (by === 'user') {
+    const told = question ? clausesBeforeQuestion(plain) : plain
+    if (CONTINUES.test(plain)) return false
+    if (hasDecisionForm({ text: plain, question }, by, language)) return true
+    return told !== null && (isDecision(told, signs) || hasDecisionForm({ text: told, question: false }, by, language))
+  }
+  if (question || HEDGED.test(plain) || plain.length > LONGEST_STATEMENT) return false
+  return (
+    isDecision(plain, signs) ||
+    (!HEADING_END.test(plain) && MAY_STATE.test(plain) && hasDecisionForm({ text, question }, by, language))
+  )
+}
+
+const HEADING_END = /[:：][*_]*$/
+/** Prompts that only let the work go on. */
+const CONTINUES = new RegExp(
+  "^(?:(?:ok|okay|yes|cool|great),? )?let'?s (?:keep going|continue|start|begin|brainstorm|go on|" +
+    String.raw`move on)\b.{0,20}$`,
+  'i',
+)
+/** Longest sentence of an agent that states one choice. */
+const LONGEST_STATEMENT = 500
+/** Proposals that the agent did not choose. */
+const HEDGED = new RegExp(
+  String.raw`\bwould be\b|\bprobably\b|^if\b(?!.*\bso we(?:'re|'ll)\b)|^now (?:let|i)\b|^(?:(?:now|so|ok|` +
+    String.raw`okay),? )?let'?s\b(?!.*\b(?:instead|rather|because)\b)|\bfix is (?:working|complete|done|in place)\b`,
+  'i',
+)
+/** Quick filter for the forms of an agent in the table. */
+const MAY_STATE = new RegExp(
+  String.raw`[^\x00-\x7f]|\*\*|let me|i'll|i will|(?:we|i) (?:can|could) |need|rule|principle|recommend|propos|` +
+    'decision|conclusion|resolution|takeaway|required|refinement|must fix',
+  'i',
+)
 
 const BOTH = [
   new RegExp(
@@ -175,7 +297,7 @@ const AGENT = [
     'i',
   ),
   /\b(?:the|this) (?:\w+ )?(?:fix|solution|cause|root cause|culprit|trigger|bug|gap) (?:is|was|:)/i,
-  /^(?:fix|solution|root cause|conclusion|cause|decision|required|recommendation|design)\b[^:]{0,20}: ?\S/i,
+  /^(?:fix|solution|root cause|conclusion|cause|decision|required|recommendation)\b[^:]{0,20}: ?\S/i,
   new RegExp(
     String.raw`\b(?:false positive|flaky|known limitation|separate (?:pr|branch|issue|commit)|` +
       "out of scope|not (?:this|our|the) (?:pr|branch|change)'s|expected behaviou?r|" +
@@ -306,8 +428,12 @@ const QUICK_FILTER = new RegExp(
   'i',
 )
 
+/** Fewest characters of a user's sentence before a list that says something by itself. */
+const SHORTEST_INTRODUCTION = 15
+
 function isDecision(sentence: string, signs: RegExp[]): boolean {
-  if (/[:：]$/.test(sentence) || (signs === AGENT && !QUICK_FILTER.test(sentence))) return false
+  const isHeading = HEADING_END.test(sentence) && (signs === AGENT || sentence.length < SHORTEST_INTRODUCTION)
+  if (isHeading || (signs === AGENT && !QUICK_FILTER.test(sentence))) return false
   const plain = sentence.replace(/[’‘]/g, "'")
   if (NEXT_STEP.test(plain) && !/\b(?:because|rather than|instead of)\b/i.test(plain)) return false
   if (signs.some((one) => one.test(plain))) return true

@@ -4,10 +4,11 @@ import { watchCommands, watchErrors, watchTests } from './commands.js'
 import { watchBranch, watchCommits } from './commits.js'
 import type { Demand } from './constraint-english.js'
 import { demandOf } from './constraint-words.js'
-import { givenPlan, watchDecisions } from './decisions.js'
+import { watchDecisions } from './decisions.js'
 import { definedNames } from './defined-names.js'
 import { watchFindings } from './findings.js'
 import { languageOf } from './language.js'
+import { ownProse } from './own-prose.js'
 import { relativePath, resolvePath } from './paths.js'
 import { watchQuestions } from './questions.js'
 import { sentencesOf } from './sentences.js'
@@ -142,41 +143,6 @@ export function watchConstraints(state: { found: Map<string, Fact> } = { found: 
 
 /** Fewest characters of an answer that was typed and not picked. */
 const TYPED_ANSWER = 60
-
-/** Fewest headings that make a prompt a document: a pasted plan, specification or review. */
-const DOCUMENT_HEADINGS = 3
-const HEADING = /^#{1,4} \S/
-const FENCE = /^\s*(?:```|~~~)/
-/** Headings under which users write rules, also in a prompt with many headings. */
-const RULES_HEADING = new RegExp(
-  String.raw`^#{1,4} .*\b(?:rules?|constraints?|requirements?|don'?ts?|musts?|guidelines?|limits?|scope|` +
-    String.raw`non-goals?|important|notes?)\b`,
-  'i',
-)
-
-/**
- * Returns the part of a prompt that the user wrote as an instruction. A pasted document is a source
- * and states no rules of the user. Of a plan only the line that hands it over counts. Of another
- * document the text before its first heading counts, and the text under headings for rules.
- */
-function ownProse(prompt: string): string {
-  if (!prompt.includes('#')) return prompt
-  const lines = prompt.split('\n')
-  if (givenPlan(prompt) !== null) return lines.find((line) => line.trim() !== '') ?? ''
-  let isFenced = false
-  let headings = 0
-  let isOwn = true
-  const own: string[] = []
-  for (const line of lines) {
-    if (FENCE.test(line)) isFenced = !isFenced
-    else if (!isFenced && HEADING.test(line)) {
-      headings++
-      isOwn = RULES_HEADING.test(line)
-    }
-    if (isOwn) own.push(line)
-  }
-  return headings >= DOCUMENT_HEADINGS ? own.join('\n') : prompt
-}
 
 function demandsIn(text: string): { words: string; demand: Demand; language: string }[] {
   const sentences = sentencesOf(text)

@@ -88,3 +88,23 @@ test('an answered question of the user stays answered, and one without a text as
 test('a request in the form of a question is not recorded as a question', () => {
   expect(questionsIn(said('user', 'Could you please fix the login form?'))).toEqual([])
 })
+
+test('a declined plan leaves no open question, and text in the middle of a turn may answer the user', () => {
+  const plan = called({ type: 'ask', questions: ['Approve the plan?'], plan: 'Two tables' })
+  const declined = returned(plan, 'no', { ok: false, interrupted: true, declined: true })
+  expect(questionsIn(plan, declined)).toEqual([['Approve the plan?', 'answered']])
+  const asked = said('user', 'Where does the time stamp come from?')
+  const work = ran('ls')
+  expect(questionsIn(asked, said('agent', 'Let me look.'), ...work)).toMatchObject([[expect.anything(), 'open']])
+  expect(questionsIn(asked, said('agent', 'The stamp is set by the loader.'), ...work)).toMatchObject([
+    [expect.anything(), 'answered'],
+  ])
+})
+
+test('a question of the user that no reply followed is dropped after two further prompts', () => {
+  const asked = said('user', 'Where does the time stamp come from?')
+  expect(questionsIn(asked, said('user', 'And fix the loader.'))).toMatchObject([[expect.anything(), 'open']])
+  expect(questionsIn(asked, said('user', 'And fix it.'), said('user', 'Now.'))).toMatchObject([
+    [expect.anything(), 'dropped'],
+  ])
+})

@@ -14,6 +14,8 @@ interface State {
   left: AskedQuestion[]
   dialogs: Map<string, { call: CallEntry; declined: boolean }>
   endsWithText: boolean
+  /** True when the agent wrote something that may answer the user's newest questions. */
+  hasReplied: boolean
 }
 
 const newState = (): State => ({
@@ -23,6 +25,7 @@ const newState = (): State => ({
   left: [],
   dialogs: new Map(),
   endsWithText: false,
+  hasReplied: false,
 })
 
 /**
@@ -44,6 +47,7 @@ export function watchQuestions(state: State = newState()): Watcher {
       if (entry.by === 'agent') {
         state.agents = agentsQuestions(entry)
         state.endsWithText = true
+        if (state.users.length > 0 && mayReply(entry.text, state.users)) state.hasReplied = true
       } else if (entry.by === 'user') {
         const declined = [...dialogs.values()].filter((one) => one.declined)
         for (const { call } of declined) dialogs.delete(call.callId)
@@ -53,21 +57,22 @@ export function watchQuestions(state: State = newState()): Watcher {
         if (putsOff) state.left = [...state.left, ...asked]
         else {
           const unanswered = unansweredOf(asked, entry.text)
-          const overtaken = state.left.filter((one) => Number(one.detail.prompts ?? 0) + 1 >= MOST_PROMPTS)
+          const overtaken = state.left.filter(isOvertaken)
           for (const one of overtaken) answered.push(droppedQuestion(one))
           state.left = unmentioned(
             state.left.filter((one) => !overtaken.includes(one)),
             entry.text,
-          ).map((one) => ({ ...one, detail: { ...one.detail, prompts: Number(one.detail.prompts ?? 0) + 1 } }))
+          ).map(countPrompt)
           state.left.push(...unanswered)
           settle(asked.filter((one) => !unanswered.includes(one)))
         }
-        if (state.endsWithText) {
-          settle(state.users)
-          state.users = []
-        }
-        for (const one of usersQuestions(entry)) state.users.push(one)
+        const isAnswered = state.endsWithText || state.hasReplied
+        if (isAnswered) settle(state.users)
+        else answered.push(...state.users.filter(isOvertaken).map(droppedQuestion))
+        const waiting = isAnswered ? [] : state.users.filter((one) => !isOvertaken(one))
+        state.users = [...waiting.map(countPrompt), ...usersQuestions(entry)]
         state.endsWithText = false
+        state.hasReplied = false
       } else if (entry.stops) state.endsWithText = false
     },
     called: (call) => {
@@ -82,6 +87,10 @@ export function watchQuestions(state: State = newState()): Watcher {
       if (returned.ok !== false) {
         const answers = withAnswers(dialogQuestions(call), returned)
         settle(answers)
+        dialogs.delete(call.callId)
+      } else if (call.act.type === 'ask' && call.act.plan !== undefined) {
+        // Declining a plan is the answer: it was refused.
+        settle(dialogQuestions(call))
         dialogs.delete(call.callId)
       } else if (returned.interrupted) {
         dialog.declined = true
@@ -103,7 +112,8 @@ export function watchQuestions(state: State = newState()): Watcher {
         ...[...dialogs.values()].flatMap(({ call }) => dialogQuestions(call)),
         ...state.agents,
       ]
-      if (state.endsWithText) return [...answered, ...state.users.map(answeredQuestion), ...open.map(openQuestion)]
+      if (state.endsWithText || state.hasReplied)
+        return [...answered, ...state.users.map(answeredQuestion), ...open.map(openQuestion)]
       return [...answered, ...[...open, ...state.users].map(openQuestion)]
     },
   }
@@ -114,6 +124,23 @@ export function watchQuestions(state: State = newState()): Watcher {
  * sessions this doubled the precision of open questions and lost none that was still open.
  */
 const MOST_PROMPTS = 2
+
+const isOvertaken = ({ detail }: AskedQuestion): boolean => Number(detail.prompts ?? 0) + 1 >= MOST_PROMPTS
+
+const countPrompt = (one: AskedQuestion): AskedQuestion => ({
+  ...one,
+  detail: { ...one.detail, prompts: Number(one.detail.prompts ?? 0) + 1 },
+})
+
+/** Fewest characters of a text that may answer a question. "Let me check." does not. */
+const SHORTEST_REPLY = 60
+
+/** True when a text of the agent may answer one of the questions, also in the middle of a turn. */
+function mayReply(text: string, questions: readonly AskedQuestion[]): boolean {
+  if (text.length >= SHORTEST_REPLY) return true
+  const words = new Set(meaningfulWords(text))
+  return questions.some((one) => meaningfulWords(one.text).some((word) => words.has(word)))
+}
 
 /** Replies that put a question off: the user answers later, or leaves it to others. */
 const PUTS_OFF = new RegExp(
@@ -171,6 +198,7 @@ const COMMON = new RegExp(
 )
 
 const openQuestion = (one: AskedQuestion): Fact => ({ ...one, kind: 'question', state: 'open' })
+
 /** A question that the user passed over; nobody answered it. */
 function droppedQuestion({ detail, ...one }: AskedQuestion): Fact {
   const { prompts: _, ...rest } = detail

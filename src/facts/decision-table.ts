@@ -1,0 +1,353 @@
+import type { Language } from './language.js'
+
+/**
+ * A form in which people or agents state a choice, with sentences that it must recognise and
+ * sentences that it must leave alone. `decision-table.test.ts` runs them all.
+ */
+export interface DecisionForm {
+  by: 'user' | 'agent'
+  /** True when the form counts only in a text that a change of a file follows. */
+  beforeChange?: true
+  /** True when the form also counts in a question: the user steers by asking. */
+  asks?: true
+  pattern: RegExp
+  examples: readonly string[]
+  counterexamples: readonly string[]
+}
+
+/**
+ * Forms per language. English and Japanese were measured on real sessions; the other languages are
+ * built from examples alone.
+ */
+export const DECISION_FORMS: Record<Language, readonly DecisionForm[]> = {
+  en: [
+    {
+      by: 'user',
+      asks: true,
+      pattern: new RegExp(
+        String.raw`\b(?:(?:can'?t|couldn'?t|shouldn'?t) (?:we|you|it|this|that)|why (?:not|don'?t (?:we|` +
+          String.raw`you)) (?!work|see|` +
+          String.raw`know)|how about (?:we|\w+ing|just)|wouldn'?t it be|(?:could|should|can) (?:we|you) (?:instead|` +
+          String.raw`rather|just)|wouldn'?t (?:\w+ ){1,6}be (?:better|easier|simpler))\b`,
+        'i',
+      ),
+      examples: ["Can't we keep the list in memory?", 'why not using the old parser?', "why don't you just copy it"],
+      counterexamples: ["Why doesn't it start?", 'Can we see the log?'],
+    },
+    {
+      by: 'user',
+      pattern: new RegExp(
+        String.raw`^(?:no|nope|nah|wrong|not quite)\b[,.! –-]+(?!problem|worries|idea|thanks|rush)\S.{8,}|` +
+          String.raw`\b(?:that|this|it)(?:'s|s| is) not (?:the|what|how|where|right|quite)\b|` +
+          String.raw`\b(?:has|have|is|are|was|were|'s) already (?:been )?(?:fixed|done|merged|handled|removed|` +
+          String.raw`deployed|` +
+          String.raw`implemented|in place|there)\b`,
+        'i',
+      ),
+      examples: [
+        'No, the value comes from the second file',
+        'thats not the queue I meant',
+        'this has already been merged',
+      ],
+      counterexamples: ['No problem.', 'It is the file that I meant.'],
+    },
+    {
+      by: 'user',
+      pattern: new RegExp(
+        String.raw`\bi (?:honestly |really |also |still |do )?(?:think|feel|reckon|believe)(?: like|` +
+          String.raw` that)? (?:its|it's|` +
+          String.raw`it is|that's|thats) (?:worth\w*|better|best|good|fine|ok(?:ay)?|enough|cleaner|safer|` +
+          String.raw`simpler|time)\b|` +
+          String.raw`\bi (?:honestly |really |also |still |do )?(?:think|feel|reckon|believe)(?: like|` +
+          String.raw` that)? (?:we|you) ` +
+          String.raw`(?:should|could|can|need|must|want|might)\b|\bi(?:'d| would) (?:add|keep|go|use|prefer|` +
+          String.raw`like|rather|` +
+          String.raw`leave|drop|make|put|skip|start|do|split|merge|call|move)\b`,
+        'i',
+      ),
+      examples: [
+        'I think its worth writing that down',
+        'I think we should drop the cache',
+        "I'd add a third state for it",
+      ],
+      counterexamples: ['I think it is Monday.', 'I would not know.'],
+    },
+    {
+      by: 'user',
+      pattern: new RegExp(
+        String.raw`\b(?:i|we)(?:'ve| have)? (?:just |already |also |now )?(?:removed|deleted|renamed|reverted|merged|` +
+          String.raw`closed|moved|disabled|enabled|switched|rebased|squashed|pushed|upgraded|downgraded|` +
+          String.raw`restored|split)\b|` +
+          String.raw`\b(?:it'?s|its|they'?re|should be) called\b|^(?:call|name|rename) (?:it|this|that|them|the)\b`,
+        'i',
+      ),
+      examples: ['I removed the second page', 'its called release/next', 'rename it to worker'],
+      counterexamples: ['What is it?', 'I looked at the second page.'],
+    },
+    {
+      by: 'agent',
+      beforeChange: true,
+      pattern: new RegExp(
+        String.raw`^(?:let me|i need to|i'll) (?:fix|add|re-?add|use|make|revert|change|update|move)\b.*\b(?:instead|` +
+          String.raw`to also|so that|when|rather|since|because|which|without|only)\b|^(?:so |instead,? )?(?:i can|` +
+          String.raw`we can|we could) (?:use|resolve|keep|put|take|make|drop|skip|treat|include|store)\b`,
+        'i',
+      ),
+      examples: ['Let me change the loader to also read the second file:', 'I can use the streaming parser.'],
+      counterexamples: ['Let me look at the loader.', 'Now the tests.'],
+    },
+    {
+      by: 'agent',
+      pattern: new RegExp(
+        String.raw`\b(?:let me|i'll|i will) (?:revert|undo|reset|go back|rebase|drop|cherry-pick)\b(?!.{0,12}$)|` +
+          String.raw`^(?:so |instead,? |however,? )?(?:we|i) (?:can|could) (?:add|use|do|make|keep|move|put|` +
+          String.raw`reuse|store|` +
+          String.raw`split|skip|replace|introduce)\b`,
+        'i',
+      ),
+      examples: ['Let me revert that and cache the list on the server.', 'We can reuse the existing table for it.'],
+      counterexamples: ['We can see the result.', 'I could not find it.'],
+    },
+    {
+      by: 'agent',
+      pattern: new RegExp(
+        String.raw`(?=.*\*\*[^*]{15,200}\*\*).*\b(?:causes?|triggers?|culprit|reason|rules?|fixed the bug|not needed|` +
+          String.raw`changes everything|answer)\b`,
+        'i',
+      ),
+      examples: ['So the answer: **the old migration never ran**.', '**The retry is the trigger** of the outage.'],
+      counterexamples: ['**Done.**', 'The cause is not known yet.'],
+    },
+    {
+      by: 'agent',
+      pattern: new RegExp(
+        String.raw`^\W*(?:(?:key|simplified|new|core|golden|proposed|revised|final) )?(?:rule|principle|` +
+          String.raw`recommendation|` +
+          String.raw`proposal|decision|conclusion|resolution|takeaway|required|recommended|refinement|` +
+          String.raw`must fix)\W*:\W*\w.{6,}|` +
+          String.raw`\b(?:key|simplified|new|golden) rule: `,
+        'i',
+      ),
+      examples: ['**Simplified rule:** Drop the row only when it is empty.', '**Required:** Close the handle.'],
+      counterexamples: ['Rule:', 'The rules of the game.'],
+    },
+    {
+      by: 'agent',
+      pattern:
+        /(?<!\b(?:i|you) )\b(?:do|does)(?:n't|n’t| not| \*\*not\*\*) need (?!to (?:worry|know|see))|\bis not needed\b/i,
+      examples: ['So the workers don’t need a lock of their own.', 'The list does **not** need a version.'],
+      counterexamples: ['We need a lock.', "You don't need to worry."],
+    },
+  ],
+  ja: [
+    {
+      by: 'user',
+      asks: true,
+      pattern:
+        /では(?:ない(?:か|の|です)|？|\?)|じゃない(?:か|の|？|\?)|(?<!どう)(?:したら|すれば|の方が|のほうが)(?:良|よ|い)/,
+      examples: ['次は三番では？', '別の名前にしたらよくない？', '小さい方がいいのでは？'],
+      counterexamples: ['これは何ですか？'],
+    },
+    {
+      by: 'user',
+      pattern: new RegExp(
+        '(?:で|が|は)(?:いい|良い|よい|OK)(?:です|よ|。|$)|にし(?:ておい|よう|ましょう)|(?:名前|名)(?:は|を).{1,20}(?:に|で)|' +
+          'やめ(?:て|よう|る|ます)|(?:違|ちが)(?:う|います)|(?:不要|要らない|いらない)|なしで|採用で|でお願い|で(?:進め|行こう|いこう|やろう)',
+      ),
+      examples: ['案二でいい', '名前は倉庫にしよう', 'それはやめよう', '三番でお願いします', 'この順で進めて'],
+      counterexamples: ['ログを見せて'],
+    },
+    {
+      by: 'agent',
+      pattern:
+        /(?:に(?:まとめ|統一し|フォールバックし)|で対応し|を使い|する(?:修正|方針|形)|を強制する|で推定)(?:ます|です|。|$|を行います|のが)/,
+      examples: ['設定は一つのファイルにまとめます。', '並列で対応します。'],
+      counterexamples: ['ファイルを読みます。'],
+    },
+  ],
+  zh: [
+    {
+      by: 'user',
+      asks: true,
+      pattern: /(?:为什么不|为何不|要不(?:要)?|不如|是不是(?:应该|可以))/,
+      examples: ['为什么不用缓存？', '不如放在内存里'],
+      counterexamples: ['为什么失败了？'],
+    },
+    {
+      by: 'user',
+      pattern:
+        /(?:就|那)(?:用|选|按|这样)|选(?:择)?(?:方案|选项|第)|(?:改成|换成|改为|换为)|不用了|算了|先这样|我(?:来|自己)(?:做|改|处理)/,
+      examples: ['就用第二个', '选方案二', '改成异步的', '这个我来处理'],
+      counterexamples: ['用了多久'],
+    },
+    {
+      by: 'agent',
+      pattern: /(?:根本原因|原因)(?:是|在于)|(?:最(?:简单|好|干净)的(?:方案|做法|办法))是|因此(?:采用|使用|选择|改为)/,
+      examples: ['根本原因是索引过期。', '最简单的方案是复用旧表。'],
+      counterexamples: ['我来看看日志。'],
+    },
+  ],
+  ko: [
+    {
+      by: 'user',
+      asks: true,
+      pattern: /(?:왜 .{1,30}(?:안|않)|하는 게 (?:낫|좋)|하면 안 (?:될까|돼)|쓰면 안)/u,
+      examples: ['왜 캐시를 쓰지 않아?', '나누는 것보다 합쳐서 하는 게 낫지 않아?'],
+      counterexamples: ['왜 실패했어?'],
+    },
+    {
+      by: 'user',
+      pattern:
+        /(?:으로|로) (?:하자|해줘|가자|할게|바꿔|변경)|(?:번|안)(?:으로|로)|(?:그냥|대신) .{1,30}(?:하자|해줘|쓰자)|내가 (?:할게|직접)/u,
+      examples: ['두 번째 안으로 하자', '그냥 이대로 쓰자', '이건 내가 직접 고칠게'],
+      counterexamples: ['로그를 보여줘'],
+    },
+    {
+      by: 'agent',
+      pattern:
+        /(?:원인은|이유는) .{2,80}(?:입니다|이다|때문)|(?:가장 (?:간단|좋|깔끔)한 (?:방법|해결책)은)|(?:대신|때문에) .{2,60}(?:사용합니다|하겠습니다|했습니다)/u,
+      examples: ['원인은 오래된 색인입니다.', '가장 간단한 방법은 재사용입니다.'],
+      counterexamples: ['로그를 확인하겠습니다.'],
+    },
+  ],
+  de: [
+    {
+      by: 'user',
+      asks: true,
+      pattern:
+        /\b(?:warum nicht|wieso nicht|können wir nicht|könnten wir nicht|sollten wir nicht|wäre es nicht)(?!\p{L})/iu,
+      examples: ['Warum nicht im Speicher halten?', 'Könnten wir nicht die alte Tabelle nehmen?'],
+      counterexamples: ['Warum geht das nicht?'],
+    },
+    {
+      by: 'user',
+      pattern: new RegExp(
+        String.raw`(?<!\p{L})(?:(?:nehmen|machen|lassen|behalten|verwenden|nutzen) wir(?! uns)|wir (?:nehmen|` +
+          String.raw`machen|lassen|` +
+          String.raw`bleiben|behalten)|(?:variante|option|vorschlag|lösung) (?:[a-d1-4]|eins|zwei|drei)|dann lieber|` +
+          String.raw`doch (?:lieber|besser)|das mache ich (?:selbst|von hand)|ich (?:würde|bin dafür)|` +
+          String.raw`zurück zu[rm]?)(?!\p{L})`,
+        'iu',
+      ),
+      examples: ['Nehmen wir Variante B.', 'Das mache ich selbst.', 'Dann lieber ohne Cache.'],
+      counterexamples: ['Was kommt als Nächstes?'],
+    },
+    {
+      by: 'agent',
+      pattern: new RegExp(
+        String.raw`(?<!\p{L})(?:die ursache (?:ist|war|liegt)|(?:die|der) (?:einfachste|sauberste|beste|sicherste) ` +
+          String.raw`(?:lösung|weg|ansatz)|ist nicht nötig|(?:brauchen|braucht) (?:es )?kein\p{L}*)(?!\p{L})`,
+        'iu',
+      ),
+      examples: ['Die Ursache ist ein alter Index.', 'Der einfachste Weg ist eine zweite Spalte.'],
+      counterexamples: ['Ich sehe mir die Datei an.'],
+    },
+  ],
+  fr: [
+    {
+      by: 'user',
+      asks: true,
+      pattern: /(?:pourquoi (?:ne )?pas|et si on|on ne (?:peut|pourrait|devrait) pas|ne vaudrait-il pas)/i,
+      examples: ['Pourquoi pas garder la liste ?', 'Et si on gardait la table ?'],
+      counterexamples: ['Pourquoi ça échoue ?'],
+    },
+    {
+      by: 'user',
+      pattern: new RegExp(
+        String.raw`(?<!\p{L})(?:on (?:part|reste|garde|prend|utilise|va)(?: sur| avec)?|(?:prends|prenons|` +
+          String.raw`gardons|utilisons|` +
+          String.raw`restons)|(?:l['’])?option (?:[a-d1-4])|plutôt (?:que|le|la|les|un)|je (?:m['’]en occupe|` +
+          String.raw`le ferai)|` +
+          String.raw`revenons)(?!\p{L})`,
+        'iu',
+      ),
+      examples: ['On part sur la deuxième.', "Prenons l'option 2.", "Je m'en occupe."],
+      counterexamples: ['Montre le journal.'],
+    },
+    {
+      by: 'agent',
+      pattern:
+        /(?:la cause (?:est|vient)|la solution la plus (?:simple|propre|sûre)|n['’]est pas nécessaire|inutile de)/i,
+      examples: ['La cause est un index périmé.', 'La solution la plus simple est une colonne.'],
+      counterexamples: ['Je lis le fichier.'],
+    },
+  ],
+  es: [
+    {
+      by: 'user',
+      asks: true,
+      pattern: /(?:por qué no|y si|no (?:podemos|podríamos|deberíamos)|no sería mejor)(?!\p{L})/iu,
+      examples: ['¿Por qué no guardar la lista?', '¿No sería mejor una tabla?'],
+      counterexamples: ['¿Por qué falla?'],
+    },
+    {
+      by: 'user',
+      pattern: new RegExp(
+        String.raw`(?<!\p{L})(?:(?:vamos|quedémonos|sigamos) con|(?:usemos|dejemos|hagamos|mantengamos|volvamos)|` +
+          String.raw`(?:la )?opción (?:[a-d1-4])|mejor (?:con|sin|usar|dejar)|lo (?:hago|haré) yo)(?!\p{L})`,
+        'iu',
+      ),
+      examples: ['Vamos con la segunda.', 'La opción 2.', 'Eso lo hago yo.'],
+      counterexamples: ['Muestra el registro.'],
+    },
+    {
+      by: 'agent',
+      pattern: /(?:la causa (?:es|está)|la solución más (?:simple|limpia|segura)|no (?:es necesario|hace falta))/i,
+      examples: ['La causa es un índice viejo.', 'La solución más simple es una columna.'],
+      counterexamples: ['Leo el archivo.'],
+    },
+  ],
+  ru: [
+    {
+      by: 'user',
+      pattern: new RegExp(
+        String.raw`(?<!\p{L})(?:давай(?:те)? (?:оставим|возьмём|сделаем|вернёмся|используем)|вариант (?:[а-г]|` +
+          String.raw`\d)|я сам[а]?)(?!\p{L})`,
+        'iu',
+      ),
+      examples: ['Давай оставим так.', 'Вариант 2.'],
+      counterexamples: ['Покажи журнал.'],
+    },
+    {
+      by: 'agent',
+      pattern: /(?<!\p{L})(?:причина в|самое простое решение|не нужн[оаы])(?!\p{L})/iu,
+      examples: ['Причина в старом индексе.'],
+      counterexamples: ['Читаю файл.'],
+    },
+  ],
+}
+
+interface StatedSentence {
+  text: string
+  question: boolean
+}
+
+/** True when a sentence states a choice in a form of the table. */
+export function hasDecisionForm(
+  { text, question }: StatedSentence,
+  by: DecisionForm['by'],
+  language: Language,
+  beforeChange = false,
+): boolean {
+  return DECISION_FORMS[language].some(
+    (form) =>
+      form.by === by &&
+      (!question || form.asks === true) &&
+      (form.beforeChange === true) === beforeChange &&
+      form.pattern.test(text),
+  )
+}
+
+/** Prompts that accept what the agent proposed, and say nothing else. */
+export const AGREES = new RegExp(
+  String.raw`^\s*(?:(?:yes|yep|yeah|yup|ok(?:ay)?|sure|absolutely|definitely|agreed?|perfect|great|correct|` +
+    String.raw`exactly|cool|` +
+    String.raw`fine|lgtm|sgtm|sounds (?:good|great|right)|go ahead|go for it|do (?:it|that|so)|please(?: do)?|` +
+    String.raw`works for me|` +
+    String.raw`let'?s do (?:it|that)|that works|make it so|ship it|good idea|i agree|はい|お願い(?:します|いたします)?|いいね|いいです|` +
+    String.raw`それで(?:お願いします|いい|OK)?|了解|進めて(?:ください)?|네|예|좋아(?:요)?|그래|진행해(?:줘)?|好(?:的|啊)?|可以|是的|行|同意|继续|` +
+    String.raw`ja|genau|gerne|mach das|einverstanden|oui|d'accord|vas-y|parfait|sí|si|vale|dale|de acuerdo|` +
+    String.raw`adelante|да|давай)` +
+    String.raw`[\s,.!。！、:)]*){1,5}$`,
+  'iu',
+)

@@ -1,0 +1,49 @@
+/** Beginning of a prompt with which a client passes an approved plan to a fresh session. */
+const PLAN_GIVEN =
+  /^\s*(?:please )?(?:implement|execute|carry out|review|follow) the following (?:plan|proposal|design)\b[^\n]*\n/i
+
+/** Returns the title of the plan that a prompt consists of. Null for any other prompt. */
+export function givenPlan(prompt: string): string | null {
+  const begin = PLAN_GIVEN.exec(prompt)
+  if (begin === null) return null
+  const title = prompt
+    .slice(begin[0].length)
+    .split('\n')
+    .find((line) => line.trim() !== '')
+  return title === undefined ? null : title.replace(/^#+\s*/, '').trim()
+}
+
+/** Fewest headings that make a prompt a document: a pasted plan, specification or review. */
+const DOCUMENT_HEADINGS = 3
+const HEADING = /^#{1,4} \S/
+const FENCE = /^\s*(?:```|~~~)/
+/** Headings under which users write rules, also in a prompt with many headings. */
+const RULES_HEADING = new RegExp(
+  String.raw`^#{1,4} .*\b(?:rules?|constraints?|requirements?|don'?ts?|musts?|guidelines?|limits?|scope|` +
+    String.raw`non-goals?|important|notes?)\b`,
+  'i',
+)
+
+/**
+ * Returns the part of a prompt that the user wrote as an instruction. A pasted document is a source
+ * and states no rules of the user. Of a plan only the line that hands it over counts. Of another
+ * document the text before its first heading counts, and the text under headings for rules.
+ */
+export function ownProse(prompt: string): string {
+  if (!prompt.includes('#')) return prompt
+  const lines = prompt.split('\n')
+  if (givenPlan(prompt) !== null) return lines.find((line) => line.trim() !== '') ?? ''
+  let isFenced = false
+  let headings = 0
+  let isOwn = true
+  const own: string[] = []
+  for (const line of lines) {
+    if (FENCE.test(line)) isFenced = !isFenced
+    else if (!isFenced && HEADING.test(line)) {
+      headings++
+      isOwn = RULES_HEADING.test(line)
+    }
+    if (isOwn) own.push(line)
+  }
+  return headings >= DOCUMENT_HEADINGS ? own.join('\n') : prompt
+}
