@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { CONSTRAINT_FORMS } from './constraint-table.js'
+import { said } from '../testing/sample-conversation.js'
+import { CONSTRAINT_FORMS, NO_RULES } from './constraint-table.js'
 import { demandOf } from './constraint-words.js'
+import { watchConstraints } from './facts.js'
 import type { Language } from './language.js'
 
 const rows = Object.entries(CONSTRAINT_FORMS).flatMap(([language, forms]) =>
@@ -26,4 +28,30 @@ describe('forms of constraints', () => {
   test('every form has an example and a counterexample', () => {
     expect(rows.filter(({ form }) => form.examples.length === 0 || form.counterexamples.length === 0)).toEqual([])
   })
+})
+
+describe('forms that look like constraints and are none', () => {
+  const noRules = NO_RULES.flatMap(({ pattern, examples }) => examples.map((example) => ({ pattern, example })))
+  test.each(noRules)('a sentence of no form states no rule: $example', ({ pattern, example }) => {
+    expect(pattern.test(example)).toBe(true)
+    expect(demandOf(example, /[?？]$/.test(example), /[ぁ-ん]/.test(example) ? 'ja' : 'en')).toBeNull()
+  })
+
+  test.each(NO_RULES.flatMap(({ pattern, counterexamples }) => counterexamples.map((one) => ({ pattern, one }))))(
+    'a sentence like it is not excluded: $one',
+    ({ pattern, one }) => {
+      expect(pattern.test(one)).toBe(false)
+    },
+  )
+})
+
+test('a long text that the user passes on states no rule of his', () => {
+  const review = 'The loader must never be called twice, because the second call overwrites the list. '.repeat(2)
+  const rules = (text: string): string[] => {
+    const watcher = watchConstraints()
+    watcher.said!(said('user', text))
+    return watcher.facts().map((fact) => fact.text)
+  }
+  expect(rules(`can you also check this comment: ${review}`)).toEqual([])
+  expect(rules(`check the following: you must never call the loader twice. ${review}`)).not.toEqual([])
 })

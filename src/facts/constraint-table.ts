@@ -138,12 +138,8 @@ export const CONSTRAINT_FORMS: Record<Language, readonly ConstraintForm[]> = {
     },
     {
       demand: 'required',
-      pattern: new RegExp(
-        String.raw`\bi(?:'|’)?ll (?:then )?(?:instruct|tell you|let you know|decide|do (?:that|this|it)|` +
-          String.raw`handle|take care|deploy|merge|push|test (?:it|that|this))\b`,
-        'i',
-      ),
-      examples: ['Update the page, then I’ll tell you what is next.', "I'll do that by hand."],
+      pattern: /\bi(?:'|’)?ll (?:then )?(?:instruct|tell you|let you know|decide)\b/i,
+      examples: ['Update the page, then I’ll tell you what is next.'],
       counterexamples: ["I'll be back."],
     },
     {
@@ -284,6 +280,73 @@ export const CONSTRAINT_FORMS: Record<Language, readonly ConstraintForm[]> = {
     },
   ],
 }
+
+/** A form that looks like a rule and is none. */
+interface NoRule {
+  pattern: RegExp
+  examples: readonly string[]
+  counterexamples: readonly string[]
+}
+
+/** Sentences that state no rule, whatever words they contain, in any language. */
+export const NO_RULES: readonly NoRule[] = [
+  {
+    // A question of understanding.
+    pattern: /[, ](?:yeah|hey|right|no|correct|huh|yes|isn't it|doesn't it|oder|nicht wahr|non|verdad|no es así)\?$/i,
+    examples: ["Q: we can't see a timeout from here, hey?", 'You must restart it, right?'],
+    counterexamples: ['Can you never push, please?'],
+  },
+  {
+    // A consequence, or how things seem.
+    pattern: new RegExp(
+      '^(?:so |and |but )?(?:this|that|it|which) (?:also )?(?:means|implies|(?:always |' +
+        String.raw`never )?(?:seems|appears|looks))\b`,
+      'i',
+    ),
+    examples: ['This means a hook can never be removed.', 'it always seems to be the same file'],
+    counterexamples: ['This must not be removed.'],
+  },
+  {
+    pattern: /\b(?:might|may) want to\b|\bso (?:that )?(?:we|i|you) (?:don't|dont|won't) (?:forget|lose|miss)\b/i,
+    examples: ['We might want to improve it in future.', "add a note so we don't forget"],
+    counterexamples: ['We want to keep it.'],
+  },
+  {
+    // A command of the client, or a tool to use once.
+    pattern: /^\/[\w:-]+(?:\s+\w+)?[.!]?$|\buse the [\w -]{0,40}\b(?:skill|agent|subagent|plugin|mcp)\b/i,
+    examples: ['/plans:write first.', 'can you use the release test skill with two workers'],
+    counterexamples: ['Always use the small model.'],
+  },
+  {
+    // Text of a reviewer.
+    pattern: /^consider (?:adding|changing|using|moving|extracting|removing|replacing|renaming|whether)\b/i,
+    examples: ['Consider changing it so that only valid ids are parsed.'],
+    counterexamples: ['Only consider valid ids.'],
+  },
+  {
+    // Lines of a log.
+    pattern: /^\w{3} +\d{1,2} \d\d:\d\d:\d\d\b|\|(?:DEBU|INFO|WARN|ERRO|TRAC)\w*\|/,
+    examples: ['Mar  3 10:11:12.5 |DEBU| no branch yet component=a'],
+    counterexamples: ['Mark it as done.'],
+  },
+  {
+    // Work that the user takes on: that is a decision.
+    pattern: new RegExp(
+      "^(?:no,? |ok(?:ay)?,? |yes,? )?i(?:'ll| will) (?:do|handle|fix|test|merge|push|deploy) (?:it|" +
+        String.raw`that|this)(?: \w+){0,3}[.!]?$`,
+      'i',
+    ),
+    examples: ["I'll do that manually.", 'ok, I will merge it'],
+    counterexamples: ["I'll tell you when to push."],
+  },
+  {
+    // Japanese: a state, a wish to look into something, a remark on what would have been enough.
+    pattern:
+      /(?:常に|いつも|必ず|のみ|だけ).*(?:になっている|になってる|ている|てしまう|ました|でした)(?:。|$)|(?:なんとか|検証|確認|相談|質問|理解)したい|良かっ[たっ]/,
+    examples: ['件数が常に 0 になっている。', 'この二つをなんとかしたい', '消すだけで良かった'],
+    counterexamples: ['必ず順番を守ること。', 'サブの項目を必須にしたい'],
+  },
+]
 
 /** Returns the demand of the first form that the sentence has. Null when it has none. */
 export function demandByForm(sentence: string, language: Language): Demand | null {

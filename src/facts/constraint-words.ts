@@ -1,5 +1,5 @@
 import { type Demand, englishDemand } from './constraint-english.js'
-import { demandByForm } from './constraint-table.js'
+import { demandByForm, NO_RULES } from './constraint-table.js'
 import type { Language } from './language.js'
 
 interface DemandPatterns {
@@ -12,12 +12,13 @@ interface DemandPatterns {
  * English is analysed closely, other languages by their usual forms.
  */
 export function demandOf(sentence: string, question: boolean, language: Language): Demand | null {
+  if (NO_RULES.some(({ pattern }) => pattern.test(sentence.replace(/[’‘]/g, "'")))) return null
   if (question) {
     const before = clausesBeforeQuestion(sentence)
     const own = language === 'en' ? englishDemand(sentence, question) : null
     return own ?? (before === null ? null : demandOf(before, false, language))
   }
-  if (language === 'en') return englishDemand(sentence, question) ?? demandByForm(sentence, 'en')
+  if (language === 'en') return englishDemand(sentence, question) ?? demandByForm(withoutEmphasis(sentence), 'en')
   const words = OTHERS[language]
   if (words.forbids.some((one) => one.test(sentence))) return 'forbidden'
   if (words.requires.some((one) => one.test(sentence))) return 'required'
@@ -26,6 +27,10 @@ export function demandOf(sentence: string, question: boolean, language: Language
   // Prompts mix languages, so an English rule counts in any of them.
   return /[a-z]{3}/i.test(sentence) && /^[\x20-\x7e’“”]+$/.test(sentence) ? englishDemand(sentence, question) : null
 }
+
+/** Removes marks of emphasis around words: "it _needs_ to wait". */
+const withoutEmphasis = (sentence: string): string =>
+  /[*_]/.test(sentence) ? sentence.replace(/(?<![\w])[*_]{1,2}(?=\w)|(?<=\w)[*_]{1,2}(?!\w)/g, '') : sentence
 
 /** Matches whole words in any script. */
 const word = (source: string): RegExp => new RegExp(`(?<!\\p{L})(?:${source})(?!\\p{L})`, 'iu')
@@ -149,7 +154,8 @@ const OTHERS: Record<Exclude<Language, 'en'>, DemandPatterns> = {
     ],
     requires: [
       new RegExp(
-        '必ず|絶対に|なければな|ないといけ|必要があ|必須|べき(?!では)|だけ(?:に|を|で|使)|のみ|限定|常に|いつも|ようにして|すること(?:。|$)|守って|維持して|以内|' +
+        '(?<!も)必ず|絶対に|なければな|ないといけ|必要があ|必須|べき(?!では)|だけ(?:に|を|使)|だけで(?!良|よ|い|は|な)|のみ|限定|(?<![正通日平非])常に|' +
+          'いつも|ようにして|すること(?:。|$)|守って|維持して|以内|' +
           '以下に|以上に|使ってください|に統一',
       ),
     ],

@@ -24,12 +24,27 @@ const RULES_HEADING = new RegExp(
   'i',
 )
 
+/** Beginning of a prompt that passes on another text: "can you check this comment: …" */
+const SOURCE_INTRODUCED = new RegExp(
+  String.raw`^[^\n:]{0,100}\b(?:check|address|review|look at|look into|fix|handle|reply to|respond to|evaluate|` +
+    String.raw`investigate|ignore|got|see|about|comments?|feedback|error|says?|said)\b[^\n:.]{0,60}:\s+`,
+  'i',
+)
+/** Fewest characters of a text that somebody else wrote. */
+const SHORTEST_SOURCE = 120
+
+/** True for a long text in which nobody speaks to anybody. */
+const isImpersonal = (text: string): boolean =>
+  text.length >= SHORTEST_SOURCE && !/\b(?:i|we|you|my|our|please|let's|lets|don't)\b/i.test(text)
+
 /**
  * Returns the part of a prompt that the user wrote as an instruction. A pasted document is a source
  * and states no rules of the user. Of a plan only the line that hands it over counts. Of another
  * document the text before its first heading counts, and the text under headings for rules.
  */
 export function ownProse(prompt: string): string {
+  const introduced = SOURCE_INTRODUCED.exec(prompt)
+  if (introduced !== null && isImpersonal(prompt.slice(introduced[0].length))) return introduced[0]
   if (!prompt.includes('#')) return prompt
   const lines = prompt.split('\n')
   if (givenPlan(prompt) !== null) return lines.find((line) => line.trim() !== '') ?? ''

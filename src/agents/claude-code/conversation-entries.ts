@@ -211,6 +211,7 @@ export class EntryBuilder {
     if (end !== null) this.ended(end, words, when)
     const said = parseUserText(entry, words)
     if (said?.type === 'said') {
+      if (said.by === 'other') this.forgetQueued(words)
       const stops = STOPPED.test(words) ? { stops: true } : {}
       if (said.by === 'user') this.forgetQueued(said.text)
       this.out({ kind: 'said', by: said.by, text: said.text, ...stops, ...(feedback ? { feedback } : {}), ...when })
@@ -284,7 +285,9 @@ export class EntryBuilder {
    */
   private removeQueued(words: string | null, when: { line: number; at: number | null }): void {
     if (words === null) {
-      const given = this.queued.shift()
+      // Notices wait in the same queue, and not every delivery of one is recorded.
+      const human = this.queued.findIndex(({ text: waiting }) => isTyped(waiting))
+      const [given] = this.queued.splice(Math.max(0, human), 1)
       if (given !== undefined) this.words({}, given.text, when)
       return
     }
@@ -321,6 +324,11 @@ export class EntryBuilder {
     }
     return [...new Set(lines)].filter((line) => line < before).sort((a, b) => a - b)
   }
+}
+
+function isTyped(words: string): boolean {
+  const said = parseUserText({}, words)
+  return said?.type === 'ran' || (said?.type === 'said' && said.by === 'user')
 }
 
 const nothingYet = (): EntryBuilderState => ({

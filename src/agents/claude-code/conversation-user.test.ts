@@ -34,6 +34,23 @@ test('a prompt that still waits when another one is delivered is not lost', () =
   expect(said.map(({ text }) => text)).toEqual(['first', 'never push'])
 })
 
+test('a notice in the queue, whose delivery older clients do not record, does not hide a prompt', () => {
+  const { said } = readEntries(
+    writeTranscript(
+      queued('<task-notification>\n<task-id>a1</task-id>\n</task-notification>'),
+      queued('show the short name instead'),
+      { type: 'queue-operation', operation: 'remove' },
+      queued('done?'),
+      { type: 'queue-operation', operation: 'dequeue' },
+      promptLine('done?'),
+    ),
+  )
+  expect(said.filter(({ by }) => by === 'user').map(({ text }) => text)).toEqual([
+    'show the short name instead',
+    'done?',
+  ])
+})
+
 test('answers are read by their questions where the client keeps no record of them', () => {
   const words =
     'User has answered your questions: "Which?"="Use the "fast" one", "Should "Save" stay?"="Yes". ' +
