@@ -1,6 +1,7 @@
-import type { JobRecord, WorkspaceState } from '../contract/records/job.js'
+import type { AttemptRecord, JobRecord, WorkspaceState } from '../contract/records/job.js'
 import { jobNotice } from '../policy/notice-text.js'
-import { type JobDependencies, recordJob } from './dependencies.js'
+import { handoffFields } from './attempt-record.js'
+import { type JobDependencies, recordAttempt, recordJob } from './dependencies.js'
 import { cutChatText } from './hooks/chat-text.js'
 import { endEvent, endPayload } from './hooks/payloads.js'
 import { hooksFor } from './hooks/select-hooks.js'
@@ -100,6 +101,9 @@ function storeEnd(deps: JobDependencies, jobId: string, over: JobEnd, torn: Clea
   const hasEndHooks = ended && hooksFor(spec.hooks, endEvent({ state, exitReason })).length > 0
   const durationMs = deps.now().getTime() - Date.parse(startedAt ?? createdAt)
   const type = `job_${state}` as 'job_completed' | 'job_failed' | 'job_cancelled' | 'job_paused'
+  const unfinished = ended ? deps.store.attempts(jobId).find(({ handoffOpen }) => handoffOpen) : undefined
+  if (unfinished) recordAttempt(deps, unfinished, { handoffOpen: false })
+  const job = deps.store.job(jobId)!
   return recordJob(
     deps,
     jobId,
@@ -116,10 +120,19 @@ function storeEnd(deps: JobDependencies, jobId: string, over: JobEnd, torn: Clea
       runner: hasEndHooks ? runner : null,
       workspace: workspace && torn ? workspaceAfter(workspace, torn) : workspace,
     },
-    [{ type, data: { exit_reason: exitReason, detail, handoffs } }],
+    [
+      // No `handoff_started` stays without an end.
+      ...(unfinished ? [handoffEnd(state === 'cancelled' ? 'cancelled' : 'failed', job, unfinished, detail)] : []),
+      { type, data: { exit_reason: exitReason, detail, handoffs } },
+    ],
     // A job that is paused because the machine shuts down resumes by itself, so no notice is sent.
     wanted === 'leave' && !ended ? [] : [jobNotice({ state, exitReason, handoffs, durationMs })],
   )
+}
+
+/** Returns the event that ends a handoff without a fresh session. */
+export function handoffEnd(how: 'cancelled' | 'failed', job: JobRecord, attempt: AttemptRecord, reason: string) {
+  return { type: `handoff_${how}` as const, data: { ...handoffFields(job, attempt, null), reason } }
 }
 
 /** Marks a deleted worktree, because a later branch of the same name is not the job's. */

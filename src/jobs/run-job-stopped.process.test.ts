@@ -122,20 +122,33 @@ test('a pause that becomes a cancellation while the client closes ends the job',
   })
 })
 
-test('a hook interrupted by a pause runs again, and the brief is the agent’s own', async () => {
+/** Runs a job until its hook is asked about a full session, and stops it there. */
+async function stopInHandoff(wanted: 'pause' | 'cancel') {
   const waits = 'echo x >> asked; [ -e go ] || sleep 60; echo handoff'
-  const { run, briefs, jobId } = scriptedJob(
+  const it = scriptedJob(
     { sessions: [[scriptedStep(1, 155_000), { text: 'Done.' }], [{ text: 'Done.' }]], replies: [briefReply] },
     { hooks: { ...aJob().spec.hooks, onContextThreshold: [shellHook(waits)] } },
   )
-  const running = run()
+  const running = it.run()
   await expect.poll(() => existsSync(join(folder, 'asked'))).toBe(true)
-  requestStop({ store }, jobId, 'pause')
-  expect(await running).toMatchObject({ state: 'paused', handoffs: 0 })
+  requestStop({ store }, it.jobId, wanted)
+  return { ...it, job: await running, handoffs: () => it.types().filter((type) => type.startsWith('handoff_')) }
+}
+
+test('a hook interrupted by a pause runs again, and its handoff starts once with the agent’s own brief', async () => {
+  const { run, job, briefs, handoffs } = await stopInHandoff('pause')
+  expect(job).toMatchObject({ state: 'paused', handoffs: 0 })
   expect(briefs.kept).toEqual([])
   writeFileSync(join(folder, 'go'), '')
   expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
   expect(briefs.kept).toMatchObject([{ author: 'agent' }])
+  expect(handoffs()).toEqual(['handoff_started', 'handoff_completed'])
+})
+
+test('a job cancelled in a handoff ends that handoff with handoff_cancelled', async () => {
+  const { job, handoffs } = await stopInHandoff('cancel')
+  expect(job).toMatchObject({ state: 'cancelled', handoffs: 0 })
+  expect(handoffs()).toEqual(['handoff_started', 'handoff_cancelled'])
 })
 
 test('a job that another process runs is refused and not changed', async () => {

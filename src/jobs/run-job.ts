@@ -12,7 +12,7 @@ import { handoffFields, JobRunningTime, lastStartedAttempt, planAttempt, wasStar
 import { checkJob } from './checks/run-checks.js'
 import { claimJob, takeEndedJob, takeOverToEnd } from './claim-job.js'
 import { type JobDependencies, type JobEvent, recordAttempt, recordJob } from './dependencies.js'
-import { finishJob, type JobEnd, runEndHooks, storedEnding } from './finish-job.js'
+import { finishJob, handoffEnd, type JobEnd, runEndHooks, storedEnding } from './finish-job.js'
 import { beginFirstAttempt } from './first-session.js'
 import { countOutcome, type JobAction, MAX_FAILURES_IN_A_ROW, NO_FAILURES, nextJobAction } from './job.js'
 import { JobHookRunner } from './job-hooks.js'
@@ -291,14 +291,16 @@ class JobRun {
     return checkJob(this.deps, this.jobId, { result, context, stopped: () => this.stopped() })
   }
 
-  /** Hands the session off. Returns `as-it-is` when a hook lets the session continue. */
+  /** Hands the session off. Returns `as-is` when a hook lets the session continue. */
   private async handOver(host: AttemptHost, live: LiveSession | null, outcome: Outcome): Promise<JobAction | 'as-is'> {
     const { attempt } = host
     // If the brief was requested already, the hooks have decided before.
     const isAsked = attempt.state === 'asked'
-    if (!isAsked) host.put({ state: 'stopped' })
     const begun = { type: 'handoff_started' as const, data: handoffFields(this.job, attempt, null) }
-    recordJob(this.deps, this.jobId, { state: 'handing-off' }, isAsked ? [] : [begun])
+    this.deps.store.transaction(() => {
+      host.put({ state: isAsked ? 'asked' : 'stopped', handoffOpen: true })
+      recordJob(this.deps, this.jobId, { state: 'handing-off' }, attempt.handoffOpen ? [] : [begun])
+    })
     // Hooks decide about a full context, not about the duration of a session.
     const said = isAsked || outcome.how === 'too-old' ? 'handoff' : await this.hooks.decideWhenFull(attempt)
     // A hook interrupted by the user has decided nothing and runs again later.
@@ -308,12 +310,11 @@ class JobRun {
     const decision = said === 'continue' && outcome.how === 'too-long' ? 'handoff' : said
     if (decision === 'continue') {
       host.runsWhenFull = true
-      host.put({ state: 'working' })
-      const data = {
-        ...handoffFields(this.job, attempt, null),
-        reason: 'a hook on_context_threshold answered continue',
-      }
-      recordJob(this.deps, this.jobId, { state: 'running' }, [{ type: 'handoff_cancelled', data }])
+      const reason = 'a hook on_context_threshold answered continue'
+      this.deps.store.transaction(() => {
+        host.put({ state: 'working', handoffOpen: false })
+        recordJob(this.deps, this.jobId, { state: 'running' }, [handoffEnd('cancelled', this.job, attempt, reason)])
+      })
       return 'as-is'
     }
     if (decision === 'handoff') host.put({ state: 'asked' })
@@ -349,7 +350,7 @@ class JobRun {
     const { store } = this.deps
     const waits = await this.nextClient.usableAttempt()
     store.transaction(() => {
-      host.put({ state: 'over', endedAt: this.deps.now().toISOString(), process: null })
+      host.put({ state: 'over', endedAt: this.deps.now().toISOString(), process: null, handoffOpen: false })
       const next = nextAttempt(this.deps, attempt, { state: 'starting', briefId: given.brief.briefId }, waits)
       const data = {
         ...handoffFields(this.job, attempt, next.sessionId),

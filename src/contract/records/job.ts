@@ -286,6 +286,11 @@ export interface AttemptRecord {
    * Absent when the session began in this job.
    */
   carried?: { spend: Usage; costUsd: number | null }
+  /**
+   * True from `handoff_started` until the event that ends the handoff.
+   * A handoff that is paused or killed continues without a second `handoff_started`.
+   */
+  handoffOpen?: boolean
 }
 
 /** The result of one check in one round. */
