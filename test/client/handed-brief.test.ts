@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type LogEntry, visibleTexts } from '../../src/model/log.js'
 import type { ScriptInput } from '../../src/model/script.js'
-import { mainRequests, PAIRS, type Stage, stage } from '../harness/stage.js'
+import { mainRequests, type Stage, stage } from '../harness/stage.js'
 import { startTui } from '../harness/tui.js'
 import { until } from '../harness/wait.js'
 import { FREE, MODEL } from './handoff-chain.js'
@@ -83,34 +83,31 @@ function firstRequest(it: Stage, session: string, cycle: number): LogEntry {
   return mainRequests(it.model, session).find((entry) => entry.cycle === cycle)!
 }
 
-test.each(PAIRS)(
-  'the facts of a delivered brief are in the first request after each compaction and after the next handoff: %s',
-  async (_, how) => {
-    const it = await stage(SCRIPT, { ...how, config: `handoff: {bar: 0.1}\n${FREE}` })
-    const tui = await startTui(it.home, { model: MODEL })
-    const since = Date.now()
-    await tui.submit(PROMPT)
-    await tui.waitFor(/Compacted once/)
-    await tui.waitTurnEnd(since)
-    const second = tui.sessionId()!
-    await tui.submit('/compact')
-    await until('the second compaction is over', async () => {
-      return (await it.events('compaction_complete', second)).length === 2
-    })
-    await tui.waitIdle()
-    await tui.submit('Go on.')
-    await tui.waitFor(/The third session works/)
-    const third = tui.sessionId()!
-    expect(third).not.toBe(second)
-    const told = [firstRequest(it, second, 0), firstRequest(it, second, 1), firstRequest(it, second, 2)]
-    for (const entry of [...told, firstRequest(it, third, 0)]) {
-      const texts = visibleTexts(entry).join('\n')
-      for (const planted of PLANTED) expect(texts).toContain(planted)
-    }
-    const instructed = it.model.log().find(({ kind, session_id: id }) => kind === 'compaction' && id === second)!
-    for (const planted of PLANTED) expect(visibleTexts(instructed).at(-1)).toContain(planted)
-    const lost = (await it.events('loss_report', second)).map(({ data }) => JSON.stringify(data.lost))
-    expect(lost).toHaveLength(2)
-    for (const report of lost) expect(report).toContain(PLANTED[0])
-  },
-)
+test('the facts of a delivered brief are in the first request after each compaction and the next handoff', async () => {
+  const it = await stage(SCRIPT, { config: `handoff: {bar: 0.1}\n${FREE}` })
+  const tui = await startTui(it.home, { model: MODEL })
+  const since = Date.now()
+  await tui.submit(PROMPT)
+  await tui.waitFor(/Compacted once/)
+  await tui.waitTurnEnd(since)
+  const second = tui.sessionId()!
+  await tui.submit('/compact')
+  await until('the second compaction is over', async () => {
+    return (await it.events('compaction_complete', second)).length === 2
+  })
+  await tui.waitIdle()
+  await tui.submit('Go on.')
+  await tui.waitFor(/The third session works/)
+  const third = tui.sessionId()!
+  expect(third).not.toBe(second)
+  const told = [firstRequest(it, second, 0), firstRequest(it, second, 1), firstRequest(it, second, 2)]
+  for (const entry of [...told, firstRequest(it, third, 0)]) {
+    const texts = visibleTexts(entry).join('\n')
+    for (const planted of PLANTED) expect(texts).toContain(planted)
+  }
+  const instructed = it.model.log().find(({ kind, session_id: id }) => kind === 'compaction' && id === second)!
+  for (const planted of PLANTED) expect(visibleTexts(instructed).at(-1)).toContain(planted)
+  const lost = (await it.events('loss_report', second)).map(({ data }) => JSON.stringify(data.lost))
+  expect(lost).toHaveLength(2)
+  for (const report of lost) expect(report).toContain(PLANTED[0])
+})

@@ -81,30 +81,6 @@ test('an agent that runs baton handoff is cleared when its turn ends, and contin
   expect(shown).toMatchObject({ verdict: 'genuine', handoff: { state: 'done', cause: 'agent', way: 'mod' } })
 })
 
-test('a poor brief after /handoff is requested once more before the idle session is cleared', async () => {
-  const it = await stage({
-    steps: [
-      { bash: 'echo item-1 >> done.txt', used: 30_008 },
-      { text: 'Item 1 is noted.', used: 31_008 },
-      { text: '# Handoff brief\n\n## State\nFine so far.\n', used: 32_008 },
-      { text: BRIEF, used: 33_008 },
-    ],
-    conversations: [FRESH],
-  })
-  const tui = await startTui(it.home, { model: MODEL, args: ['--permission-mode', 'bypassPermissions'] })
-  const old = tui.sessionId()!
-  await tui.submit(PROMPT)
-  await tui.waitFor(/Item 1 is noted/)
-  await tui.submit('/handoff')
-  await until('the fresh session works', () => noted(it).includes('item-2'))
-  const fresh = await until('it has an id of its own', () => (tui.sessionId() === old ? null : tui.sessionId()))
-  const first = it.model.log().find((entry) => entry.kind === 'main' && entry.session_id === fresh)!
-  expect(visibleTexts(first).join('\n')).toContain('because the shop opens on Monday')
-  await until('it is done', async () => (await it.events('handoff_completed')).length === 1)
-  const { briefs } = await it.ask<{ briefs: unknown[] }>('handoffs', 'list')
-  expect(briefs).toMatchObject([{ author: 'agent', status: 'used', session_id: old }])
-})
-
 test('the brief of a run without a terminal is stored and stays available after the run', async () => {
   const it = await stage({
     steps: [
@@ -144,34 +120,4 @@ test('a handoff that the user requests from another terminal gets the agent’s 
     briefs: [{ author: 'agent', status: 'used', reason: 'the model changes', session_id: old }],
     handoffs: [],
   })
-})
-
-test('a handoff that is cancelled before the turn ends clears nothing, and the session continues', async () => {
-  const it = await stage({
-    steps: [
-      {
-        bash: `${baton('handoff', 'brief.md', '--json')} > given.json; until [ -e go ]; do sleep 0.1; done`,
-        used: 31_008,
-      },
-      { text: 'The brief is given.', used: 32_008 },
-      { text: 'Still here.', used: 33_008 },
-    ],
-  })
-  writeFileSync(path.join(it.home.project, 'brief.md'), BRIEF)
-  const tui = await startTui(it.home, { model: MODEL })
-  const old = tui.sessionId()!
-  await tui.submit(PROMPT)
-  const given = path.join(it.home.project, 'given.json')
-  await until('it is given', () => existsSync(given) && readFileSync(given, 'utf8').includes('}'))
-  expect(await it.json('handoffs', 'cancel', old)).toMatchObject({
-    handoff: { state: 'cancelled' },
-    brief: { status: 'cancelled' },
-  })
-  writeFileSync(path.join(it.home.project, 'go'), '')
-  await tui.waitFor(/The brief is given/)
-  await tui.waitIdle()
-  await tui.submit('Are you there?')
-  await tui.waitFor(/Still here/)
-  expect(tui.sessionId()).toBe(old)
-  expect(await it.events('handoff_started')).toEqual([])
 })

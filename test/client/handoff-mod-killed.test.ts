@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { tempDir } from '../harness/temp-dir.js'
@@ -65,23 +65,6 @@ test('an order that a draft delays is never carried out after Baton was switched
   await it.tui.submit('go on')
   await it.tui.waitFor(/On\./)
   expect([it.tui.sessionId(), await it.clears(), it.continued()]).toEqual([it.old, 0, []])
-})
-
-test('a session whose plugin module is removed while an order waits is cleared once by keys instead', async () => {
-  const script = { steps: [...CLIMB, { text: BRIEF, used: 152_008, hold: 'brief' }], conversations: [FRESH] }
-  const it = await tmuxStage(script, { mod: true })
-  await it.tui.submit(PROMPT)
-  await until('the brief is asked for', () => it.handoffs().length === 1)
-  await it.tui.type('my own words')
-  await it.tui.waitFor(/my own words/)
-  it.model.release('brief')
-  expect(await inState(it, 'clearing')).toMatchObject({ way: 'mod' })
-  renameSync(path.join(it.home.configDir, 'skills', 'baton'), path.join(it.home.dir, 'away'))
-  await it.sessions()
-  expect(it.handoff()).toMatchObject({ state: 'clearing', way: 'tmux' })
-  await it.tui.key('C-u')
-  expect(await inState(it, 'done')).toMatchObject({ way: 'tmux', failedWays: ['mod'] })
-  expect([it.continued().length, await it.clears()]).toEqual([1, 1])
 })
 
 test('a session whose plugin module stops responding is cleared once by keys', async () => {

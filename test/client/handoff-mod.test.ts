@@ -43,46 +43,40 @@ const noted = (it: Stage): string => {
 const asked = (it: Stage): LogEntry[] =>
   it.model.log().filter((entry) => countOccurrences(entry, 'A handoff brief') > 0)
 
-test.each([
-  ['without a server', false],
-  ['with a server', true],
-] as const)(
-  'a session that reaches the handoff level writes its brief, is cleared and continues without the user: %s',
-  async (_, server) => {
-    const it = await stage(
-      {
-        steps: [
-          { bash: 'echo item-1 >> done.txt', used: 60_008 },
-          { bash: 'echo item-2 >> done.txt', used: 150_008 },
-          { bash: 'ls', used: 151_008 },
-          { text: BRIEF, used: 152_008 },
-        ],
-        conversations: [FRESH],
-      },
-      { server, handoff: true },
-    )
-    const tui = await startTui(it.home, { model: MODEL, args: ['--permission-mode', 'bypassPermissions'] })
-    const old = tui.sessionId()!
-    await tui.submit(PROMPT)
-    await until('the fresh session works', () => noted(it).includes('item-3'))
-    await tui.waitFor(/Item 3 is noted/)
-    const fresh = tui.sessionId()!
-    expect(fresh).not.toBe(old)
-    expect(asked(it).length).toBeGreaterThan(0)
-    // The request for the brief replaces the advice on where to keep notes.
-    for (const advice of Object.values(ADVICE_BY_MODE))
-      expect(it.model.log().filter((entry) => countOccurrences(entry, advice) > 0)).toHaveLength(0)
-    const first = it.model.log().find((entry) => entry.kind === 'main' && entry.session_id === fresh)!
-    const texts = JSON.stringify(first.body)
-    expect(texts).toContain('because the shop opens on Monday')
-    expect(texts).toContain('[baton] Continue the work')
-    expect(texts).not.toContain('Context level')
-    await until('it is done', async () => (await it.events('handoff_completed')).length === 1)
-    const detail = await it.show(fresh)
-    expect(detail).toMatchObject({ handoffs: 1, last_handoff_path: expect.stringContaining('/briefs/') })
-    expect(detail.chain.map(({ session_id }) => session_id)).toEqual([old, fresh])
-    expect(existsSync(detail.last_handoff_path!)).toBe(true)
-    const completed = (await it.events('handoff_completed'))[0]!
-    expect(completed.data).toMatchObject({ oldSessionId: old, newSessionId: fresh, handoffNumber: 1 })
-  },
-)
+test('a session at the handoff level writes its brief, is cleared and continues without the user', async () => {
+  const it = await stage(
+    {
+      steps: [
+        { bash: 'echo item-1 >> done.txt', used: 60_008 },
+        { bash: 'echo item-2 >> done.txt', used: 150_008 },
+        { bash: 'ls', used: 151_008 },
+        { text: BRIEF, used: 152_008 },
+      ],
+      conversations: [FRESH],
+    },
+    { handoff: true },
+  )
+  const tui = await startTui(it.home, { model: MODEL, args: ['--permission-mode', 'bypassPermissions'] })
+  const old = tui.sessionId()!
+  await tui.submit(PROMPT)
+  await until('the fresh session works', () => noted(it).includes('item-3'))
+  await tui.waitFor(/Item 3 is noted/)
+  const fresh = tui.sessionId()!
+  expect(fresh).not.toBe(old)
+  expect(asked(it).length).toBeGreaterThan(0)
+  // The request for the brief replaces the advice on where to keep notes.
+  for (const advice of Object.values(ADVICE_BY_MODE))
+    expect(it.model.log().filter((entry) => countOccurrences(entry, advice) > 0)).toHaveLength(0)
+  const first = it.model.log().find((entry) => entry.kind === 'main' && entry.session_id === fresh)!
+  const texts = JSON.stringify(first.body)
+  expect(texts).toContain('because the shop opens on Monday')
+  expect(texts).toContain('[baton] Continue the work')
+  expect(texts).not.toContain('Context level')
+  await until('it is done', async () => (await it.events('handoff_completed')).length === 1)
+  const detail = await it.show(fresh)
+  expect(detail).toMatchObject({ handoffs: 1, last_handoff_path: expect.stringContaining('/briefs/') })
+  expect(detail.chain.map(({ session_id }) => session_id)).toEqual([old, fresh])
+  expect(existsSync(detail.last_handoff_path!)).toBe(true)
+  const completed = (await it.events('handoff_completed'))[0]!
+  expect(completed.data).toMatchObject({ oldSessionId: old, newSessionId: fresh, handoffNumber: 1 })
+})

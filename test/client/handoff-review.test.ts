@@ -17,10 +17,9 @@ const SCRIPT = {
 }
 
 /** Starts a client with the plugin module and asks its idle agent for a brief. */
-async function asked(seconds: number | 'approval', server = false): Promise<TmuxStage> {
+async function asked(seconds: number | 'approval'): Promise<TmuxStage> {
   const it = await tmuxStage(SCRIPT, {
     mod: true,
-    server,
     config: `handoff: { bar: 0.1, review_seconds: ${seconds} }\n`,
   })
   await it.tui.submit('Note each item. Never change the file prices.csv.')
@@ -31,8 +30,8 @@ async function asked(seconds: number | 'approval', server = false): Promise<Tmux
 }
 
 /** Starts such a client and waits until its brief is under review. */
-async function reviewed(seconds: number | 'approval', server = false): Promise<TmuxStage> {
-  const it = await asked(seconds, server)
+async function reviewed(seconds: number | 'approval'): Promise<TmuxStage> {
+  const it = await asked(seconds)
   await inState(it, 'review')
   await it.tui.waitFor(/baton\s+handoffs\s+approve/)
   return it
@@ -134,18 +133,8 @@ test('the next command carries out a handoff once if the process waiting for rev
   await freshHas(it, 'because the shop opens on Monday')
 })
 
-test('a server carries out the handoff once when the process that waited for the review was killed', async () => {
-  const it = await reviewed(600, true)
-  await killed(it)
-  closeWindow(it)
-  await freshHas(it, 'because the shop opens on Monday')
-})
-
-test.each([
-  ['without a server', false],
-  ['with a server', true],
-])('/handoff status and approve answer in the client and never reach the model, %s', async (_, server) => {
-  const it = await reviewed('approval', server)
+test('/handoff status and approve answer in the client and never reach the model', async () => {
+  const it = await reviewed('approval')
   const before = mainRequests(it.model, it.old).length
   await it.tui.submit('/handoff status')
   await it.tui.waitFor(/Handoff\s+1:.*\/handoff\s+approve/s)

@@ -62,32 +62,24 @@ test('nothing is typed into a program in a dead client’s pane, and the next st
   await expectNextStart(it)
 })
 
-test.each([
-  ['before the first key of the clear', 'clearing'],
-  ['after it was cleared', 'confirmed'],
-] as const)(
-  'when the client dies %s, nothing is typed into its pane, and the next start gets the brief',
-  async (_, state) => {
-    const gate = faultGate(tempDir(), 'DRIVER_TYPING')
-    const it = await tmuxStage(SCRIPT, { env: gate.env })
-    await it.tui.submit(PROMPT)
-    it.model.release('brief')
-    await gate.reached()
-    if (state === 'confirmed') {
-      gate.pass()
-      await inState(it, 'confirmed')
-      await gate.reached()
-    }
-    expect(it.handoff().state).toBe(state)
-    const typed = await replaceClient(it)
-    gate.open()
-    // Without a server the next command continues an abandoned handoff.
-    await until('it waits', async () => {
-      await it.baton('status')
-      return it.handoff().state === 'waiting'
-    })
-    await it.driverEnded()
-    expect(readFileSync(typed, 'utf8')).toBe('')
-    await expectNextStart(it)
-  },
-)
+test('nothing is typed into the pane of a client that died after the clear, and the next start gets the brief', async () => {
+  const gate = faultGate(tempDir(), 'DRIVER_TYPING')
+  const it = await tmuxStage(SCRIPT, { env: gate.env })
+  await it.tui.submit(PROMPT)
+  it.model.release('brief')
+  await gate.reached()
+  gate.pass()
+  await inState(it, 'confirmed')
+  await gate.reached()
+  expect(it.handoff().state).toBe('confirmed')
+  const typed = await replaceClient(it)
+  gate.open()
+  // Without a server the next command continues an abandoned handoff.
+  await until('it waits', async () => {
+    await it.sessions()
+    return it.handoff().state === 'waiting'
+  })
+  await it.driverEnded()
+  expect(readFileSync(typed, 'utf8')).toBe('')
+  await expectNextStart(it)
+})

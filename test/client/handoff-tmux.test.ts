@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import path from 'node:path'
 import { expect, test } from 'vitest'
 import { mainRequests } from '../harness/stage.js'
 import { until } from '../harness/wait.js'
@@ -39,57 +37,6 @@ test.each([[80, 12]])(
     expect(await it.clears()).toBe(1)
   },
 )
-
-test('the driver leaves a draft unchanged and clears the session once the draft is gone', async () => {
-  const script = { steps: [...CLIMB, { text: BRIEF, used: 152_008, hold: 'brief' }], conversations: [FRESH] }
-  const it = await tmuxStage(script)
-  await it.tui.submit(PROMPT)
-  await until('the brief is asked for', () => mainRequests(it.model).length >= 4)
-  await it.tui.type('my own words')
-  await it.tui.waitFor(/my own words/)
-  it.model.release('brief')
-  await inState(it, 'clearing')
-  await it.tui.waitIdle()
-  await until('the driver has seen the draft', () => it.refusal()?.startsWith('draft'))
-  expect(await it.tui.screen()).toMatch(/❯.my own words\s/)
-  expect(it.tui.registry()).toMatchObject({ sessionId: it.old, status: 'idle' })
-  expect(it.handoff()).toMatchObject({ state: 'clearing', typing: null })
-  await it.tui.key('C-u')
-  await inState(it, 'done')
-  expect(it.continued()).toHaveLength(1)
-  expect(await it.clears()).toBe(1)
-  expect(JSON.stringify(it.model.log().map(({ body }) => body))).not.toContain('my own words')
-})
-
-test('the driver approves no open permission dialog and clears the session after it', async () => {
-  const script = {
-    steps: [
-      ...CLIMB,
-      { text: BRIEF, used: 152_008, hold: 'brief' },
-      { bash: 'touch asked.txt', used: 153_008 },
-      { text: 'Then not.', used: 154_008 },
-    ],
-    conversations: [FRESH],
-  }
-  const it = await tmuxStage(script, { server: true }, { bypass: false, args: ['--permission-mode', 'default'] })
-  await it.tui.submit(PROMPT)
-  await until('the brief is asked for', () => mainRequests(it.model).length >= 4)
-  await it.tui.type('one more thing')
-  await it.tui.waitFor(/one more thing/)
-  it.model.release('brief')
-  await inState(it, 'clearing')
-  await it.tui.key('Enter')
-  await it.tui.waitStatus('waiting')
-  await it.tui.waitFor(/1\. Yes/)
-  await until('the driver has seen the dialog', () => it.refusal()?.startsWith('waiting'))
-  expect(it.tui.registry()).toMatchObject({ status: 'waiting', sessionId: it.old })
-  expect(existsSync(path.join(it.home.project, 'asked.txt'))).toBe(false)
-  expect(it.handoff()).toMatchObject({ state: 'clearing', typing: null })
-  await it.tui.dismissDialog()
-  await inState(it, 'done')
-  expect(existsSync(path.join(it.home.project, 'asked.txt'))).toBe(false)
-  expect(it.continued()).toHaveLength(1)
-})
 
 test('after the user’s own /clear the fresh session starts without a further prompt of the user', async () => {
   const script = { steps: [...CLIMB, { text: BRIEF, used: 152_008, hold: 'brief' }], conversations: [FRESH] }

@@ -106,26 +106,22 @@ test('a fork that only writes a brief is never listed as a session, even with ho
   expect(sessions.map(({ session_id }: { session_id: string }) => session_id).sort()).toEqual([...ids].sort())
 })
 
-test.each(['cli', 'sdk'])(
-  'a client that is killed while it writes its brief is resumed and asked once more; %s',
-  async (runtime) => {
-    const killed: Case = {
-      name: 'killed',
-      script: { steps: climb('killed'), replies: [{ when: ASKED, text: brief('killed'), fail: 'hang' }] },
-      flags: ['--runtime', runtime],
-    }
-    const it = await caseStage([killed], after([killed]))
-    const running = runCase(it, killed)
-    await until('the brief is asked for', () => asked(it, 'killed').length > 0)
-    for (const pid of clientsOf(it)) process.kill(pid, 'SIGKILL')
-    const ran = await running
-    expect(endOf(ran)).toEqual({ ...DONE, sessions: 2, handoffs: 1 })
-    expect(await authors(it, ran.job.job_id)).toEqual(['agent'])
-    expect(new Set(asked(it, 'killed').map(({ session_id }) => session_id)).size).toBe(1)
-    expect(it.steps()).toEqual(['killed 1', 'killed 2'])
-    expect(it.running()).toEqual([])
-  },
-)
+test('a client that is killed while it writes its brief is resumed and asked once more', async () => {
+  const killed: Case = {
+    name: 'killed',
+    script: { steps: climb('killed'), replies: [{ when: ASKED, text: brief('killed'), fail: 'hang' }] },
+  }
+  const it = await caseStage([killed], after([killed]))
+  const running = runCase(it, killed)
+  await until('the brief is asked for', () => asked(it, 'killed').length > 0)
+  for (const pid of clientsOf(it)) process.kill(pid, 'SIGKILL')
+  const ran = await running
+  expect(endOf(ran)).toEqual({ ...DONE, sessions: 2, handoffs: 1 })
+  expect(await authors(it, ran.job.job_id)).toEqual(['agent'])
+  expect(new Set(asked(it, 'killed').map(({ session_id }) => session_id)).size).toBe(1)
+  expect(it.steps()).toEqual(['killed 1', 'killed 2'])
+  expect(it.running()).toEqual([])
+})
 
 test('a handoff waits for a late subagent, whose turn neither works on nor counts as the brief', async () => {
   const background = (name: string) => ({ prompt: `look around for ${name}`, background: true })

@@ -24,14 +24,11 @@ const SCRIPT = {
 const SURVIVE = 'Prices are in cents, never in euros.'
 
 /** Installed hooks report the same events as the runner, which must count them once. */
-test.each([
-  ['not installed', false, 'sdk'],
-  ['installed too', true, 'cli'],
-])('a job that may compact gets must-survive texts and lost facts back; hooks %s', async (_, installed, runtime) => {
+test('a job that may compact gets must-survive texts and lost facts back, with hooks installed too', async () => {
   const it = await jobStage(SCRIPT)
   mkdirSync(it.home.batonHome, { recursive: true })
   writeFileSync(path.join(it.home.batonHome, 'config.yaml'), `must_survive: [${JSON.stringify(SURVIVE)}]\n`)
-  if (installed) expect(await it.baton('install')).toMatchObject({ code: 0 })
+  expect(await it.baton('install')).toMatchObject({ code: 0 })
   const flags = [
     '--model',
     'claude-opus-4-6',
@@ -39,8 +36,6 @@ test.each([
     'bypassPermissions',
     '--max-handoffs',
     '0',
-    '--runtime',
-    runtime,
     '--json',
   ]
   const ran = await it.baton('run', '--prompt', 'Mend the parser. Never touch the file secrets.txt.', ...flags)
@@ -84,7 +79,7 @@ test.each([
   expect(shown.chain).toHaveLength(1)
   const { sessions } = JSON.parse((await it.baton('status', '--all', '--json')).stdout)
   const nested = sessions.filter((one: { session_id: string }) => one.session_id !== job.session_id)
-  expect(nested).toHaveLength(installed ? 1 : 0)
+  expect(nested).toHaveLength(1)
   for (const one of nested)
     expect(one).toMatchObject({ parent_seat_id: job.seat_id, seat_id: expect.not.stringMatching(job.seat_id) })
 })

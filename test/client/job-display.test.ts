@@ -66,17 +66,14 @@ test.each([80])(
   },
 )
 
-test.each(['cli', 'sdk'])(
-  'through %s baton run prints each step with its mark when stdout is no terminal',
-  async (runtime) => {
-    const it = await jobStage({
-      steps: [{ bash: 'echo 1 >> steps', used: 30_008 }, { bash: 'exit 3', used: 31_008 }, 'Done.'],
-    })
-    const flags = ['--permission-mode', 'bypassPermissions', '--runtime', runtime]
-    const { code, stdout } = await it.baton('run', '--prompt', 'Do it.', ...flags)
-    expect(code).toBe(0)
-    expect(stdout).toMatch(/^\d\d:\d\d:\d\d ✓ Bash echo 1 >> steps( \(\d+ s\))?$/m)
-    expect(stdout).toMatch(/^\d\d:\d\d:\d\d ✗ Bash exit 3( \(\d+ s\))?: Exit code 3$/m)
-    expect(stdout).not.toMatch(/[\r\u001b]/)
-  },
-)
+test('baton run prints each step with its mark when stdout is no terminal', async () => {
+  const it = await jobStage({
+    steps: [{ bash: 'echo 1 >> steps', used: 30_008 }, { bash: 'exit 3', used: 31_008 }, 'Done.'],
+  })
+  const flags = ['--permission-mode', 'bypassPermissions']
+  const { code, stdout } = await it.baton('run', '--prompt', 'Do it.', ...flags)
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^\d\d:\d\d:\d\d ✓ Bash echo 1 >> steps( \(\d+ s\))?$/m)
+  expect(stdout).toMatch(/^\d\d:\d\d:\d\d ✗ Bash exit 3( \(\d+ s\))?: Exit code 3$/m)
+  expect(stdout).not.toMatch(/[\r\u001b]/)
+})

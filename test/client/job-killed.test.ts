@@ -28,8 +28,8 @@ function unnamed(it: JobStage): string[] {
 /** Processes to kill, after which steps, and how. True when Baton must be started again. */
 const WAYS: [string, number[], (it: JobStage, running: Started) => boolean][] = [
   [
-    'Baton, twice',
-    [3, 8],
+    'Baton',
+    [3],
     (_, running) => {
       running.kill('SIGKILL')
       return true
@@ -41,15 +41,6 @@ const WAYS: [string, number[], (it: JobStage, running: Started) => boolean][] = 
     (it) => {
       for (const pid of clientsOf(it)) process.kill(pid, 'SIGKILL')
       return false
-    },
-  ],
-  [
-    'both',
-    [3],
-    (it, running) => {
-      running.kill('SIGKILL')
-      for (const pid of clientsOf(it)) process.kill(pid, 'SIGKILL')
-      return true
     },
   ],
 ]

@@ -32,32 +32,29 @@ const run = async (it: JobStage, ...args: string[]) => {
 
 const last = (it: JobStage): string => visibleTexts(mainRequests(it.model).at(-1)!).join('\n')
 
-test.each(['cli', 'sdk'])(
-  'through %s the next job of a persistent agent continues its session and counts only its own cost',
-  async (runtime) => {
-    const it = await jobStage(TWO_TASKS)
-    agent(it, '{ mode: persistent }')
-    const first = await run(it, 'coder', '--runtime', runtime)
-    expect({ code: first.code, stderr: first.stderr }).toEqual({ code: 0, stderr: '' })
-    const second = await run(it, 'coder', '--prompt', 'Mend the printer.', '--runtime', runtime)
-    expect({ code: second.code, stderr: second.stderr }).toEqual({ code: 0, stderr: '' })
-    expect(second.job).toMatchObject({
-      status: 'completed',
-      result: 'The printer works.',
-      session_id: first.job.session_id,
-      seat_id: first.job.seat_id,
-      sessions: [{ start: 'resume', steps: 2 }],
-    })
-    expect(it.steps()).toEqual(['1', '2'])
-    for (const part of ['Mend the parser.', 'The parser works.', 'Mend the printer.']) expect(last(it)).toContain(part)
-    // The client reports the session's total cost, from which the first job's part is subtracted.
-    expect(second.job.spend).toMatchObject({ cache_creation_tokens: 10_000, output_tokens: 100 })
-    expect(second.job.spend.cost_usd).toBeLessThan(first.job.spend.cost_usd)
-    const shown = JSON.parse((await it.baton('show', second.job.job_id, '--json')).stdout)
-    expect(shown).toMatchObject({ session_id: first.job.session_id, state: 'ended' })
-    expect(it.running()).toEqual([])
-  },
-)
+test('the next job of a persistent agent continues its session and counts only its own cost', async () => {
+  const it = await jobStage(TWO_TASKS)
+  agent(it, '{ mode: persistent }')
+  const first = await run(it, 'coder')
+  expect({ code: first.code, stderr: first.stderr }).toEqual({ code: 0, stderr: '' })
+  const second = await run(it, 'coder', '--prompt', 'Mend the printer.')
+  expect({ code: second.code, stderr: second.stderr }).toEqual({ code: 0, stderr: '' })
+  expect(second.job).toMatchObject({
+    status: 'completed',
+    result: 'The printer works.',
+    session_id: first.job.session_id,
+    seat_id: first.job.seat_id,
+    sessions: [{ start: 'resume', steps: 2 }],
+  })
+  expect(it.steps()).toEqual(['1', '2'])
+  for (const part of ['Mend the parser.', 'The parser works.', 'Mend the printer.']) expect(last(it)).toContain(part)
+  // The client reports the session's total cost, from which the first job's part is subtracted.
+  expect(second.job.spend).toMatchObject({ cache_creation_tokens: 10_000, output_tokens: 100 })
+  expect(second.job.spend.cost_usd).toBeLessThan(first.job.spend.cost_usd)
+  const shown = JSON.parse((await it.baton('show', second.job.job_id, '--json')).stdout)
+  expect(shown).toMatchObject({ session_id: first.job.session_id, state: 'ended' })
+  expect(it.running()).toEqual([])
+})
 
 test('an expired persistent session is not continued, and the fresh one gets its brief', async () => {
   const it = await jobStage({
@@ -77,26 +74,23 @@ test('an expired persistent session is not continued, and the fresh one gets its
   for (const part of ['Mend the printer.', '# The brief', 'Mend the parser.']) expect(last(it)).toContain(part)
 })
 
-test.each(['cli', 'sdk'])(
-  'through %s a job continues the session that it names, and refuses one of another folder',
-  async (runtime) => {
-    const it = await jobStage(TWO_TASKS)
-    const first = await run(it, '--prompt', 'Mend the parser.', '--runtime', runtime)
-    const id = first.job.session_id
-    const other = path.join(it.home.dir, 'other')
-    mkdirSync(other)
-    const task = ['run', '--prompt', 'Mend the printer.', '--runtime', runtime, '--resume-session']
-    const elsewhere = await it.start([...task, id], {}, other).done
-    expect([elsewhere.code, elsewhere.stderr]).toEqual([4, expect.stringContaining(`it worked in ${it.home.project}`)])
-    const unknown = await it.baton(...task, '00000000-0000-4000-8000-000000000000')
-    expect([unknown.code, unknown.stderr]).toEqual([3, expect.stringContaining('There is no session')])
-    const second = await run(it, ...task.slice(1), id.slice(0, 8))
-    expect({ code: second.code, ...second.job }).toMatchObject({
-      code: 0,
-      session_id: id,
-      result: 'The printer works.',
-    })
-    expect(last(it)).toContain('The parser works.')
-    expect(it.steps()).toEqual(['1', '2'])
-  },
-)
+test('through sdk a job continues the session that it names, and refuses one of another folder', async () => {
+  const it = await jobStage(TWO_TASKS)
+  const first = await run(it, '--prompt', 'Mend the parser.', '--runtime', 'sdk')
+  const id = first.job.session_id
+  const other = path.join(it.home.dir, 'other')
+  mkdirSync(other)
+  const task = ['run', '--prompt', 'Mend the printer.', '--runtime', 'sdk', '--resume-session']
+  const elsewhere = await it.start([...task, id], {}, other).done
+  expect([elsewhere.code, elsewhere.stderr]).toEqual([4, expect.stringContaining(`it worked in ${it.home.project}`)])
+  const unknown = await it.baton(...task, '00000000-0000-4000-8000-000000000000')
+  expect([unknown.code, unknown.stderr]).toEqual([3, expect.stringContaining('There is no session')])
+  const second = await run(it, ...task.slice(1), id.slice(0, 8))
+  expect({ code: second.code, ...second.job }).toMatchObject({
+    code: 0,
+    session_id: id,
+    result: 'The printer works.',
+  })
+  expect(last(it)).toContain('The parser works.')
+  expect(it.steps()).toEqual(['1', '2'])
+})

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { alive } from '../harness/processes.js'
 import { runPrint } from '../harness/run-print.js'
-import { PAIRS, stage } from '../harness/stage.js'
+import { stage } from '../harness/stage.js'
 import { startTui } from '../harness/tui.js'
 import { until } from '../harness/wait.js'
 
@@ -13,14 +13,11 @@ interface Recalled {
 
 const MODEL = 'claude-opus-4-6'
 
-test.each(PAIRS)('recall finds a session that ended and one that was killed: %s', async (_, how) => {
-  const it = await stage(
-    {
-      steps: [{ text: 'The heron nests in spring.', used: 20_008 }],
-      conversations: [{ when: 'about the stork', steps: [{ text: 'The stork leaves in August.', used: 21_008 }] }],
-    },
-    how,
-  )
+test('recall finds a session that ended and one that was killed', async () => {
+  const it = await stage({
+    steps: [{ text: 'The heron nests in spring.', used: 20_008 }],
+    conversations: [{ when: 'about the stork', steps: [{ text: 'The stork leaves in August.', used: 21_008 }] }],
+  })
   const first = await startTui(it.home, { model: MODEL })
   const ended = first.sessionId()!
   await first.submit('Tell me about the heron')

@@ -45,23 +45,13 @@ const CASES: [string, Case][] = [
   ],
 ]
 
-/** Cases where the plugin module reports the client's point: one with a point, one without. */
-const WITH_MOD = ['--autocompact', 'compaction off in the settings']
-
-const WITH_AND_WITHOUT = [
-  ...CASES.map(([name, given]) => [`${name}, without the mod`, false, given] as const),
-  ...CASES.filter(([name]) => WITH_MOD.includes(name)).map(
-    ([name, given]) => [`${name}, with the mod`, true, given] as const,
-  ),
-]
-
-test.each(WITH_AND_WITHOUT)(
-  'with %s, context window and compaction point equal the client’s',
-  async (_, mod, { run, settings, window, point, mode }) => {
+test.each(CASES)(
+  'with %s, context window and compaction point equal the client’s without the plugin module',
+  async (_, { run, settings, window, point, mode }) => {
     const used = Math.round(point * 0.6)
     const it = await stage(
       { steps: [{ bash: 'echo a', used, grow: 1, repeat: 4 }, 'Done.'] },
-      { mod, config: 'presets: [full-window]\nhandoff: {mode: off}\n', ...(settings ? { settings } : {}) },
+      { mod: false, config: 'presets: [full-window]\nhandoff: {mode: off}\n', ...(settings ? { settings } : {}) },
     )
     const { result } = await runPrint(it.home, { prompt: 'go', ...run })
     expect(result).toMatchObject({ result: 'Done.', is_error: false })
@@ -70,8 +60,7 @@ test.each(WITH_AND_WITHOUT)(
       window_tokens: window,
       compaction_tokens: point,
       compaction_mode: mode,
-      // No source reports the point at which the API refuses.
-      exact: mod && mode !== 'off',
+      exact: false,
       level: 'notice',
     })
     expect(session.used_percent).toBeCloseTo((session.used_tokens! / window) * 100, 0)
@@ -80,7 +69,7 @@ test.each(WITH_AND_WITHOUT)(
     expect(words(last, /Context level "notice"/g)).toHaveLength(1)
     expect(countOccurrences(last, COMPACTION_TEXTS[mode])).toBe(1)
     expect(countOccurrences(last, 'the refusal point')).toBe(mode === 'off' ? 1 : 0)
-    const told = `(${session.exact ? '' : 'about '}${String(point).replace(/(\d)(\d{3})$/, '$1,$2')})`
+    const told = `(about ${String(point).replace(/(\d)(\d{3})$/, '$1,$2')})`
     expect(words(last, /\((about )?\d+,\d{3}\)/g)).toEqual([told])
   },
 )

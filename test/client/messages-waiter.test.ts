@@ -76,21 +76,6 @@ test('a message wakes an idle session with a waiter once, and after /clear only 
   await until('the waiter ends with its client', () => !alive(last!) && waiters(it).length === 0)
 })
 
-test('two messages at once are read once each, in their order', async () => {
-  const it = await stage({ rest: { text: 'Fine.', used: 20_008 } }, { waiter: true, env: { BATON_SEAT: 'api' } })
-  const tui = await begin(it)
-  const since = Date.now()
-  const [one, two] = await Promise.all([sent(it, 'api', 'first words'), sent(it, 'api', 'second words')])
-  for (const { message_id } of [one, two]) expect(await delivered(it, message_id)).toMatchObject({ repeated: false })
-  // The second message may start its own turn after the first.
-  await until('a request holds both', () =>
-    requestsWith(it, 'first words').some((one) => countOccurrences(one, 'second words') > 0),
-  )
-  await idle(it, tui, since)
-  for (const words of ['first words', 'second words'])
-    expect(countOccurrences(mainRequests(it.model).at(-1)!, words)).toBe(1)
-})
-
 test('a killed waiter’s message arrives with the next prompt, and the next turn has a new waiter', async () => {
   const it = await stage({ rest: { text: 'Fine.', used: 20_008 } }, { waiter: true, env: { BATON_SEAT: 'api' } })
   const tui = await startTui(it.home, { model: MODEL, env: { TMUX_PANE: '', TMUX: '' } })
@@ -110,27 +95,6 @@ test('a killed waiter’s message arrives with the next prompt, and the next tur
   await idle(it, tui, entered)
   const again = await sent(it, 'api', 'woken again')
   expect(await delivered(it, again.message_id)).toMatchObject({ via: 'waiter' })
-})
-
-test('an idle session whose brief the user requests is woken and gives it', async () => {
-  const brief = '# Handoff brief\n\n## Goal and why\nGreet.\n\n## Next exact step\nNothing.'
-  const it = await stage(
-    {
-      steps: [
-        { text: 'Hi.', used: 20_008 },
-        { text: brief, used: 21_008 },
-      ],
-      rest: { text: brief, used: 22_008 },
-    },
-    { waiter: true, handoff: true, env: { BATON_SEAT: 'api' } },
-  )
-  await begin(it)
-  await it.json('handoffs', 'request', 'api')
-  await until('it is asked', () => requestsWith(it, 'A handoff brief for api ').length > 0)
-  await until(
-    'the brief is taken',
-    async () => (await it.ask<{ briefs: unknown[] }>('handoffs', 'list')).briefs.length === 1,
-  )
 })
 
 test('a print run does not wait for its waiter, and uninstall ends waiters that sleep', async () => {

@@ -89,18 +89,6 @@ test('an order that is given during a turn waits for its end', async () => {
   expect(it.clears()).toBe(1)
 })
 
-test('an open menu delays the order', async () => {
-  const it = await orderStage({ steps: ['Done.'], conversations: [FRESH] })
-  const { tui, session } = await afterTurn(it)
-  await tui.submit('/help')
-  await tui.waitStatus('waiting')
-  const order = it.order(session)
-  await until('the order is held', () => it.hindrance(order) === 'dialog')
-  expect([it.clears(), it.answer(order)]).toEqual([0, null])
-  await tui.dismissDialog()
-  await until('the answer', () => it.answer(order)?.state === 'done')
-})
-
 test('a plugin module that is replaced while the client runs still carries out an order once', async () => {
   const it = await orderStage({ steps: ['Done.'], rest: 'Done again.', conversations: [FRESH] })
   const { tui, session } = await afterTurn(it)

@@ -26,10 +26,7 @@ async function expectLine(it: Stage, tui: Tui, line: RegExp): Promise<string> {
   return screen
 }
 
-test.each([
-  ['mod, no server', { mod: true, server: false }],
-  ['no mod, server', { mod: false, server: true }],
-] as const)('an interactive session is measured and warned over several turns: %s', async (_, how) => {
+test('an interactive session is measured and warned over several turns', async () => {
   const it = await stage(
     {
       steps: [
@@ -46,7 +43,7 @@ test.each([
         { text: 'Fourth.', used: 98_008 },
       ],
     },
-    { ...how, settings: { statusLine: { type: 'command', command: 'echo FORMER' } } },
+    { settings: { statusLine: { type: 'command', command: 'echo FORMER' } } },
   )
   const tui = await startTui(it.home, { model: MODEL })
   const first = tui.sessionId()!
@@ -96,37 +93,6 @@ test.each([
   await expectLine(it, tui, /93k\/~?167k · notice/)
   await tui.exit()
   expect((await it.sessions()).map((session) => session.state)).toEqual(['ended', 'ended'])
-})
-
-test('a switched-off Baton says so and sends no warnings, and switching it on re-arms every level', async () => {
-  const it = await stage({
-    steps: [
-      { bash: 'echo a', used: 90_008, grow: 1000, repeat: 3 },
-      { text: 'First.', used: 93_008 },
-      { bash: 'echo b', used: 120_008, grow: 1000, repeat: 3 },
-      { text: 'Second.', used: 123_008 },
-      { bash: 'echo c', used: 124_008, grow: 1000, repeat: 3 },
-      { text: 'Third.', used: 127_008 },
-    ],
-  })
-  const tui = await startTui(it.home, { model: MODEL })
-  expect((await turn(it, tui, 'go')).notice.at(-1)).toBe(1)
-  expect(await it.json('off', tui.sessionId()!)).toMatchObject({ scope: 'session', enabled: false })
-  const off = await turn(it, tui, 'on')
-  expect(off).toEqual({ notice: [1, 1, 1, 1], warning: [0, 0, 0, 0] })
-  await tui.waitFor(/baton off/)
-  const silent = await until('the last figure', async () => {
-    const session = await it.show(tui.sessionId()!)
-    return session.used_tokens === 123_008 && session
-  })
-  expect(silent).toMatchObject({ enabled: false })
-
-  await it.json('on', tui.sessionId()!)
-  const on = await turn(it, tui, 'and on')
-  expect(on.warning.slice(-2)).toEqual([1, 1])
-  const warnings = await it.events('context_warning')
-  expect(warnings.map((event) => event.data.levels)).toEqual([['notice'], ['notice', 'warning']])
-  await tui.waitFor(/127k\/167k · warning/)
 })
 
 test('with BATON_DISABLE=1 only the user’s own status line runs', async () => {

@@ -193,15 +193,3 @@ test('the page forgets a session only after its id was typed, and then none of i
   expect(existsSync(file)).toBe(false)
   expect((await fixture.run(['archive', 'search', 'hunter2', '--json'])).json.hits).toEqual([])
 })
-
-test('without a key the archive page shows no data and says how to get a key', async () => {
-  const { fixture, url, page, expectSound } = await openPage()
-  const id = await keep(fixture, SESSION, prompt('the password is hunter2'))
-  await page.evaluate('localStorage.clear()')
-  for (const path of ['/archive', `/archive/${id}`, '/archive?q=hunter2']) {
-    await page.goto(`${url}${path}`)
-    await page.locator('.locked').waitFor()
-    expect(await page.locator('main').textContent()).not.toContain('password')
-  }
-  await expectSound()
-})
