@@ -52,13 +52,13 @@ async function tearDown(deps: JobDependencies, jobId: string, { state }: JobEnd)
   const job = deps.store.job(jobId)!
   const { workspace, spec, result } = job
   if (!workspace) return null
-  const words = { title: spec.workItem ?? titleOf(spec.prompt), body: result ?? '' }
+  const words = { title: spec.workItem ?? titleOfPrompt(spec.prompt), body: result ?? '' }
   const request = { workspace: spec.workspace, state: workspace, success: state === 'completed', words }
   return tearDownWorkspace(request, { env: jobEnvironment(deps, job) })
 }
 
 /** Returns the first non-empty line of the prompt, without heading marks. */
-function titleOf(prompt: string): string {
+export function titleOfPrompt(prompt: string): string {
   const lines = prompt.split('\n').map((line) => line.replace(/^[\s#]+/, '').trim())
   return cutChatText(lines.find((line) => line !== '') ?? 'A job', 70)
 }

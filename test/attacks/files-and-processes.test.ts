@@ -11,11 +11,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import path from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { pasteBuffer, readPane } from '../../src/delivery/channels/tmux-pane.js'
 import { fileLog } from '../../src/lib/log.js'
 import { openFullTextDatabase } from '../../src/store/sqlite/driver.js'
 import { liveThrough, type Machine, machine, startBaton } from '../harness/full-life.js'
+import type { HomeOptions } from '../harness/home.js'
 import { pretend } from '../harness/hooks.js'
 import {
   attackAsOtherUser,
@@ -62,8 +63,8 @@ function reachOfOtherUser(paths: readonly string[]): Promise<{ read: string[]; w
 }
 
 /** Makes a home with the usual mode of folders, which lets others list it. */
-function listableHome(): Machine {
-  const it = machine(true)
+function listableHome(options: HomeOptions = {}): Machine {
+  const it = machine(true, options)
   chmodSync(it.home.dir, 0o755)
   mkdirSync(it.root)
   chmodSync(it.root, 0o755)
@@ -72,12 +73,30 @@ function listableHome(): Machine {
 
 const NOTHING = { read: [], written: [], entered: [] }
 
-// Umask 000 is the weakest case, because a stricter umask only removes permissions.
-attackAsOtherUser('another user reads, writes and lists nothing of Baton with umask 000', async () => {
+/**
+ * A listable home that Baton filled under umask 000, shared by the attacks of this file that only
+ * look at it.
+ */
+let filled: Promise<Machine> | null = null
+
+function filledHome(): Promise<Machine> {
   withUmask(0o000)
-  const it = listableHome()
+  filled ??= fillHome()
+  return filled
+}
+
+async function fillHome(): Promise<Machine> {
+  const it = listableHome({ shared: true })
   it.baton('install')
   await liveThrough(it)
+  return it
+}
+
+afterAll(async () => (await filled)?.home.dispose())
+
+// Umask 000 is the weakest case, because a stricter umask only removes permissions.
+attackAsOtherUser('another user reads, writes and lists nothing of Baton with umask 000', async () => {
+  const it = await filledHome()
   const paths = everythingIn(it.root)
   expect(paths.length).toBeGreaterThan(30)
   expect(await reachOfOtherUser([it.root, ...paths])).toEqual(NOTHING)
@@ -86,14 +105,14 @@ attackAsOtherUser('another user reads, writes and lists nothing of Baton with um
   const control = path.join(it.root, 'control')
   writeFileSync(control, 'x')
   chmodSync(control, 0o666)
-  expect(await reachOfOtherUser([...paths, control])).toEqual({ ...NOTHING, read: [control], written: [control] })
+  const reach = await reachOfOtherUser([...paths, control])
+  rmSync(control)
+  chmodSync(it.root, 0o700)
+  expect(reach).toEqual({ ...NOTHING, read: [control], written: [control] })
 })
 
 test('only its owner can access each file and folder that Baton makes with umask 000', async () => {
-  withUmask(0o000)
-  const it = listableHome()
-  it.baton('install')
-  await liveThrough(it)
+  const it = await filledHome()
   expect(openToOthers(everythingIn(it.root))).toEqual([])
 })
 
@@ -157,11 +176,8 @@ attackAsOtherUser(
 )
 
 attackAsOtherUser('another user cannot read the copy of a brief that is open in an editor', async () => {
-  withUmask(0)
-  const it = listableHome()
+  const it = await filledHome()
   chmodSync(it.env.TMPDIR!, 0o1777)
-  it.baton('install')
-  await liveThrough(it)
   const gate = makePipe(it, 'gate')
   const editor = path.join(it.home.dir, 'editor')
   writeFileSync(editor, `#!/bin/sh\necho "$1" > '${it.home.dir}/edited'\ncat '${gate}'\n`, { mode: 0o755 })
@@ -177,10 +193,7 @@ attackAsOtherUser('another user cannot read the copy of a brief that is open in 
 })
 
 attackAsOtherUser('another user cannot read a restored or exported transcript with umask 000', async () => {
-  withUmask(0)
-  const it = listableHome()
-  it.baton('install')
-  await liveThrough(it)
+  const it = await filledHome()
   const [archive] = JSON.parse(it.baton('archive', 'list', '--json').stdout).archives
   const files = ['restored', 'exported'].map((name) => path.join(it.home.dir, name))
   expect(it.baton('archive', 'restore', archive.archive_id, '--to', files[0]!).code).toBe(0)
@@ -250,9 +263,7 @@ attackAsOtherUser('the command lines of a job and of its client do not tell anot
 attackAsOtherUser(
   'the command line of a search on the page does not tell another user what was searched for',
   async () => {
-    const it = listableHome()
-    it.baton('install')
-    await liveThrough(it)
+    const it = await filledHome()
     const server = startBaton(it, 'serve', '--port', '0', '--json')
     const { url } = JSON.parse(await server.firstLine())
     const token = serverToken(it.root)
@@ -435,7 +446,7 @@ look >"$1/after"`
 const canMount = spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0
 if (!canMount) console.warn('attack not run, because it needs a mount namespace: BATON_HOME=/ as root')
 
-test.skipIf(!canMount).each(['/', '//', '/./', '/usr/..'])(
+test.skipIf(!canMount).each(['/', '/usr/..'])(
   'hooks and commands of root make and change nothing in the root folder with BATON_HOME=%s',
   (home) => {
     const it = machine(true)

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import type { BriefRecord } from '../../src/contract/records/brief.js'
 import type { HandoffRecord } from '../../src/contract/records/handoff.js'
 import type { SessionRecord } from '../../src/contract/records/session.js'
@@ -31,6 +31,7 @@ interface Scene {
   /** The stdin of a hook at the end of a turn whose answer is the forged brief. */
   stop(answer?: string): Record<string, unknown>
   briefs(): BriefRecord[]
+  handoff(): HandoffRecord
   record(): SessionRecord
 }
 
@@ -62,10 +63,29 @@ function startSleeper(uid?: number): ChildProcess {
   return child
 }
 
+const CONFIG = 'handoff: { bar: 0 }\n'
+/** Stages that the attacks share, by whether a server runs. */
+const shared = new Map<boolean, Promise<Stage>>()
+afterAll(async () => {
+  for (const it of shared.values()) await (await it).home.dispose()
+})
+
+/** Returns a shared stage with a folder of its own, so that no session sees the work of another. */
+async function stageOfAttack({ server, registry }: { server: boolean; registry?: boolean }): Promise<Stage> {
+  // Without a registry every process of this user may be the client, so that home has one session.
+  if (registry === false) return stage({}, { server, mod: false, config: CONFIG })
+  const started = shared.get(server) ?? stage({}, { server, mod: false, config: CONFIG, shared: true })
+  shared.set(server, started)
+  const it = await started
+  it.config(CONFIG)
+  const project = mkdtempSync(path.join(it.home.dir, 'project-'))
+  return { ...it, home: { ...it.home, project } }
+}
+
 async function waitingForBrief(options: { server: boolean; registry?: boolean }): Promise<Scene> {
-  const it = await stage({}, { server: options.server, mod: false, config: 'handoff: { bar: 0 }\n' })
+  const it = await stageOfAttack(options)
   const client = startClient(it.home.env)
-  const session = pretend(it.home, client.pid)
+  const session = pretend(it.home, client.pid, it.home.project)
   if (options.registry !== false)
     registerClient(it.home.configDir, { pid: client.pid, sessionId: session.id, cwd: it.home.project })
   await session.hook('SessionStart', { source: 'startup', model: 'claude-opus-4-6' })
@@ -73,7 +93,8 @@ async function waitingForBrief(options: { server: boolean; registry?: boolean })
   for (const used of [60_008, 150_008, 151_008]) await session.batch(used)
   const store = openStore(path.join(it.home.batonHome, 'baton.db'))
   onTestFinished(() => store.close())
-  await until('a brief is wanted', () => store.handoffs().at(-1)?.state === 'requested')
+  const handoffs = () => store.handoffs().filter(({ sessionId }) => sessionId === session.id)
+  await until('a brief is wanted', () => handoffs().at(-1)?.state === 'requested')
   const env = {
     ...it.home.env,
     CLAUDE_PID: String(client.pid),
@@ -95,7 +116,8 @@ async function waitingForBrief(options: { server: boolean; registry?: boolean })
       stop_hook_active: false,
       last_assistant_message: answer,
     }),
-    briefs: () => store.briefs(),
+    briefs: () => store.briefs().filter(({ sessionId }) => sessionId === session.id),
+    handoff: () => handoffs().at(-1)!,
     record: () => store.session(session.id)!,
   }
 }
@@ -128,28 +150,29 @@ async function spool({ it, session, stop }: Scene, env: Record<string, string>, 
   mkdirSync(path.dirname(file), { recursive: true })
   writeFileSync(file, text, { mode: 0o644 })
   if (owner !== undefined) chownSync(file, owner, owner)
-  await it.json('status')
+  await it.sessions()
   return file
 }
 
-function allBriefFiles({ it }: Scene): string {
-  const folder = path.join(it.home.batonHome, 'briefs')
-  const names = existsSync(folder) ? (readdirSync(folder, { recursive: true }) as string[]) : []
-  return names.flatMap((name) => (name.endsWith('.md') ? readFileSync(path.join(folder, name), 'utf8') : [])).join('\n')
+/** Returns the text of every brief in the folder of the session's seat, recorded or not. */
+function briefFilesOf(scene: Scene): string {
+  const folder = path.dirname(scene.briefs()[0]!.path)
+  const names = readdirSync(folder).filter((name) => name.endsWith('.md'))
+  return names.map((name) => readFileSync(path.join(folder, name), 'utf8')).join('\n')
 }
 
 async function expectRefused(scene: Scene, reason: RegExp): Promise<void> {
   await until('Baton writes the brief', () => scene.briefs().length > 0)
   expect(scene.briefs().map(({ author }) => author)).toEqual(['baton'])
-  expect(allBriefFiles(scene)).not.toContain(SECRET)
-  const [told] = await scene.it.events('guard_tripped')
+  expect(briefFilesOf(scene)).not.toContain(SECRET)
+  const [told] = await scene.it.events('guard_tripped', scene.session.id)
   expect(told?.data).toMatchObject({ guard: 'brief_origin', reason: expect.stringMatching(reason) })
 }
 
 async function expectTaken(scene: Scene): Promise<void> {
   await until('the brief is taken', () => scene.briefs().length > 0)
   expect(scene.briefs().map(({ author }) => author)).toEqual(['agent'])
-  expect(await scene.it.events('guard_tripped')).toEqual([])
+  expect(await scene.it.events('guard_tripped', scene.session.id)).toEqual([])
 }
 
 const NOT_LISTED = /registry does not list process \d+ with this session/
@@ -335,15 +358,6 @@ attackAsOtherUser('a file of another user in the spool is not processed as a sig
   expect(existsSync(file)).toBe(true)
 })
 
-const handoffOf = ({ it }: Scene): HandoffRecord => {
-  const store = openStore(path.join(it.home.batonHome, 'baton.db'))
-  try {
-    return store.handoffs().at(-1)!
-  } finally {
-    store.close()
-  }
-}
-
 /**
  * Writes a script that leaves a trace when run with the arguments of a fork, and waits otherwise.
  */
@@ -376,9 +390,9 @@ async function forkAttack(scene: Scene, pid: number, folder: string): Promise<vo
       { env: named },
     )
   await until(
-    () => `no fork is wanted any more: ${JSON.stringify(handoffOf(scene))}`,
+    () => `no fork is wanted any more: ${JSON.stringify(scene.handoff())}`,
     async () => {
-      await it.baton('status')
+      await it.sessions()
       return scene.briefs().length > 0
     },
   )
@@ -413,7 +427,7 @@ for (const [way, server] of WAYS) {
     onTestFinished(() => void child.kill('SIGKILL'))
     await forkAttack(scene, child.pid!, folder)
     expect(existsSync(trace)).toBe(false)
-    expect(handoffOf(scene).fork?.outcome).toBe("the client's registry does not list its process")
+    expect(scene.handoff().fork?.outcome).toBe("the client's registry does not list its process")
     expect(scene.briefs().map(({ author }) => author)).toEqual(['baton'])
   })
 }

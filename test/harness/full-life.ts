@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished } from 'vitest'
-import { type Home, makeHome } from './home.js'
+import { type Home, type HomeOptions, makeHome } from './home.js'
 import { pretend } from './hooks.js'
 import { BATON } from './paths.js'
 import { end } from './processes.js'
@@ -25,8 +25,8 @@ export interface Machine {
  * A user's machine with a fake systemctl that changes files as the real one does, and reports the
  * process in the file `main-pid` as the service. `own` is true when BATON_HOME is set.
  */
-export function machine(own: boolean): Machine {
-  const home = makeHome()
+export function machine(own: boolean, options: HomeOptions = {}): Machine {
+  const home = makeHome(options)
   const bin = path.join(home.dir, 'bin')
   mkdirSync(bin)
   const mainPid = path.join(home.dir, 'main-pid')

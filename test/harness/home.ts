@@ -40,6 +40,8 @@ export interface HomeOptions {
   env?: Record<string, string>
   /** False to leave CLAUDE_CONFIG_DIR unset, as most users do. */
   explicitConfigDir?: boolean
+  /** True for a home that several tests of a file use. The caller disposes of it. */
+  shared?: boolean
 }
 
 export function makeHome(options: HomeOptions = {}): Home {
@@ -96,7 +98,7 @@ export function makeHome(options: HomeOptions = {}): Home {
       if (broken) throw broken.reason
     },
   }
-  disposeWithTest(home)
+  if (!options.shared) disposeWithTest(home)
   return home
 }
 

@@ -75,12 +75,16 @@ export interface StageOptions {
   handoff?: boolean
   settings?: Record<string, unknown>
   env?: HomeOptions['env']
+  /** True for a stage that several tests of a file use. The caller disposes of its home. */
+  shared?: boolean
 }
 
 export async function stage(script: ScriptInput, options: StageOptions = {}): Promise<Stage> {
   const model = await startModel({ script })
-  onTestFinished(() => model.close())
-  const home = makeHome({ model, ...(options.env ? { env: options.env } : {}) })
+  const { shared = false } = options
+  const home = makeHome({ model, shared, ...(options.env ? { env: options.env } : {}) })
+  if (shared) home.onDispose(() => model.close())
+  else onTestFinished(() => model.close())
   if (options.settings) home.settings(options.settings)
   const it = control(home, model)
   if (options.waiter) {

@@ -20,11 +20,6 @@ import { withEnvironment } from '../harness/processes.js'
 import { type Stage, stage } from '../harness/stage.js'
 import { until } from '../harness/wait.js'
 
-const SERVED = [
-  ['without a server', false],
-  ['with a server', true],
-] as const
-
 /** Starts a process that stands for the client and lives as long as the test. */
 const client = (it: Stage): number => spawn('sleep', ['300'], { env: it.home.env, stdio: 'ignore' }).pid!
 
@@ -66,72 +61,64 @@ async function archiveOf(
   })
 }
 
-test.each(SERVED)(
-  'five sessions that compact simultaneously get five archives and five separate start and end events: %s',
-  async (_, server) => {
-    const it = await stage({}, { server })
-    const sessions = Array.from({ length: 5 }, () => pretend(it.home, client(it)))
-    const runs: HookRun[] = []
-    for (const [n, session] of sessions.entries()) {
-      asks(session, `Never touch the file legacy/part-${n}.ts.`)
-      session.answer(100_008)
-      runs.push(await session.batch(169_008))
-    }
-    const told = await Promise.all(sessions.map(before))
-    for (const [n, run] of told.entries()) expect(run.stdout).toContain(`> Never touch the file legacy/part-${n}.ts.`)
-    const recovered = await Promise.all(sessions.map((session, n) => after(session, `Summary of ${n}.`)))
-    for (const [n, [start]] of recovered.entries()) {
-      const [text, ...more] = said([start!]).agent
-      expect(more).toEqual([])
-      expect(text).toContain(FIRST)
-      expect(text!.match(/legacy\/part-\d+\.ts/g)!.every((name) => name === `legacy/part-${n}.ts`)).toBe(true)
-    }
-    expectQuiet([...runs, ...told, ...recovered.flat()])
-    for (const [n, session] of sessions.entries()) {
-      expect(await pairsOf(it, session.id)).toMatchObject([
-        { outcome: 'completed', summary: `Summary of ${n}.`, tokensBefore: 169_008, tokensAfter: 2700, durationMs: 61 },
-      ])
-      const kept = await expectWhole(it, await archiveOf(it, session), readFileSync(session.transcript))
-      expect(kept).not.toContain('compact_boundary')
-    }
-    expect(await archivesOf(it)).toHaveLength(5)
-    expect((await it.ask<{ ok: boolean }>('archive', 'verify')).ok).toBe(true)
-  },
-)
-
-test.each(SERVED)(
-  'two immediately consecutive compactions of one session are both recorded and archived: %s',
-  async (_, server) => {
-    const it = await stage({}, { server })
-    const session = pretend(it.home, client(it))
-    await session.statusLine(5008)
-    asks(session, 'Fix the login.')
+test('five sessions that compact simultaneously get five archives and five separate start and end events', async () => {
+  const it = await stage({}, { server: true })
+  const sessions = Array.from({ length: 5 }, () => pretend(it.home, client(it)))
+  const runs: HookRun[] = []
+  for (const [n, session] of sessions.entries()) {
+    asks(session, `Never touch the file legacy/part-${n}.ts.`)
     session.answer(100_008)
-    await session.batch(169_008)
-    const told: HookRun[] = []
-    for (const n of [1, 2]) {
-      expect((await before(session)).stdout).toContain(SUMMARY_INSTRUCTIONS)
-      boundary(session)
-      told.push(await session.hook('SessionStart', { source: 'compact', model: 'claude-opus-4-6' }))
-      await session.hook('PostCompact', { trigger: 'auto', compact_summary: `Summary ${n}.` })
-      session.answer(168_008 + n)
-    }
-    await session.batch(30_008)
-    expect(said(told).agent.filter((text) => text.includes(FIRST))).toHaveLength(2)
-    expect(await pairsOf(it)).toMatchObject([
-      { outcome: 'completed', summary: 'Summary 1.', tokensBefore: 169_008 },
-      { outcome: 'completed', summary: 'Summary 2.', tokensBefore: 168_009 },
+    runs.push(await session.batch(169_008))
+  }
+  const told = await Promise.all(sessions.map(before))
+  for (const [n, run] of told.entries()) expect(run.stdout).toContain(`> Never touch the file legacy/part-${n}.ts.`)
+  const recovered = await Promise.all(sessions.map((session, n) => after(session, `Summary of ${n}.`)))
+  for (const [n, [start]] of recovered.entries()) {
+    const [text, ...more] = said([start!]).agent
+    expect(more).toEqual([])
+    expect(text).toContain(FIRST)
+    expect(text!.match(/legacy\/part-\d+\.ts/g)!.every((name) => name === `legacy/part-${n}.ts`)).toBe(true)
+  }
+  expectQuiet([...runs, ...told, ...recovered.flat()])
+  for (const [n, session] of sessions.entries()) {
+    expect(await pairsOf(it, session.id)).toMatchObject([
+      { outcome: 'completed', summary: `Summary of ${n}.`, tokensBefore: 169_008, tokensAfter: 2700, durationMs: 61 },
     ])
-    await until('both are kept', async () => (await archivesOf(it)).every(({ status }) => status === 'kept'))
-    const archives = await archivesOf(it)
-    expect(new Set(archives.map(({ bytes }) => bytes)).size).toBe(2)
-    for (const one of archives) await expectWhole(it, one, readFileSync(session.transcript))
-    if (!server) {
-      await it.json('uninstall', '--purge')
-      expect(readdirSync(it.home.batonHome)).toEqual(['config.yaml'])
-    }
-  },
-)
+    const kept = await expectWhole(it, await archiveOf(it, session), readFileSync(session.transcript))
+    expect(kept).not.toContain('compact_boundary')
+  }
+  expect(await archivesOf(it)).toHaveLength(5)
+  expect((await it.ask<{ ok: boolean }>('archive', 'verify')).ok).toBe(true)
+})
+
+test('two immediately consecutive compactions of one session are both recorded and archived', async () => {
+  const it = await stage({})
+  const session = pretend(it.home, client(it))
+  await session.statusLine(5008)
+  asks(session, 'Fix the login.')
+  session.answer(100_008)
+  await session.batch(169_008)
+  const told: HookRun[] = []
+  for (const n of [1, 2]) {
+    expect((await before(session)).stdout).toContain(SUMMARY_INSTRUCTIONS)
+    boundary(session)
+    told.push(await session.hook('SessionStart', { source: 'compact', model: 'claude-opus-4-6' }))
+    await session.hook('PostCompact', { trigger: 'auto', compact_summary: `Summary ${n}.` })
+    session.answer(168_008 + n)
+  }
+  await session.batch(30_008)
+  expect(said(told).agent.filter((text) => text.includes(FIRST))).toHaveLength(2)
+  expect(await pairsOf(it)).toMatchObject([
+    { outcome: 'completed', summary: 'Summary 1.', tokensBefore: 169_008 },
+    { outcome: 'completed', summary: 'Summary 2.', tokensBefore: 168_009 },
+  ])
+  await until('both are kept', async () => (await archivesOf(it)).every(({ status }) => status === 'kept'))
+  const archives = await archivesOf(it)
+  expect(new Set(archives.map(({ bytes }) => bytes)).size).toBe(2)
+  for (const one of archives) await expectWhole(it, one, readFileSync(session.transcript))
+  await it.json('uninstall', '--purge')
+  expect(readdirSync(it.home.batonHome)).toEqual(['config.yaml'])
+})
 
 /** Damaged states of a transcript that no hook may fail on, with the archive that may result. */
 const ODD: [string, (session: Pretended) => void, 'kept' | 'failed'][] = [

@@ -25,27 +25,24 @@ async function expectNoStrays(it: Stage, ...sessions: Pretended[]): Promise<void
   )
 }
 
-test.each(SERVED)(
-  '100 tool batches of one session, 20 at a time, are all counted and raise one alarm: %s',
-  async (_, server) => {
-    const it = await stage({}, { server })
-    const session = pretend(it.home, client(it))
-    await session.statusLine(5008)
-    const runs = await crowd(100, 20, (n) =>
-      session.hook('PostToolBatch', { tool_calls: [{ tool_name: 'Bash', tool_use_id: `t${n}` }] }),
-    )
-    runs.push(
-      await session.hook('UserPromptSubmit', { prompt: 'go' }),
-      await session.hook('UserPromptSubmit', { prompt: 'go' }),
-    )
-    expectQuiet(runs)
-    expect((await it.baton('status')).stdout).toMatch(/\(100 tool calls, \d+ min\)/)
-    expect(await it.events('silence_alarm')).toHaveLength(1)
-    expect(await it.sessions()).toHaveLength(1)
-    expect(said(runs)).toEqual({ agent: [], user: [expect.stringContaining('baton doctor')] })
-    await expectNoStrays(it, session)
-  },
-)
+test('100 tool batches of one session, 20 at a time, are all counted and raise one alarm', async () => {
+  const it = await stage({})
+  const session = pretend(it.home, client(it))
+  await session.statusLine(5008)
+  const runs = await crowd(100, 20, (n) =>
+    session.hook('PostToolBatch', { tool_calls: [{ tool_name: 'Bash', tool_use_id: `t${n}` }] }),
+  )
+  runs.push(
+    await session.hook('UserPromptSubmit', { prompt: 'go' }),
+    await session.hook('UserPromptSubmit', { prompt: 'go' }),
+  )
+  expectQuiet(runs)
+  expect((await it.baton('status')).stdout).toMatch(/\(100 tool calls, \d+ min\)/)
+  expect(await it.events('silence_alarm')).toHaveLength(1)
+  expect(await it.sessions()).toHaveLength(1)
+  expect(said(runs)).toEqual({ agent: [], user: [expect.stringContaining('baton doctor')] })
+  await expectNoStrays(it, session)
+})
 
 test.each(SERVED)(
   '100 answers of one session, 20 hooks at a time, are counted once each, and each level warns once: %s',
@@ -82,44 +79,39 @@ test.each(SERVED)(
   },
 )
 
-test.each(SERVED)(
-  '100 hooks of ten sessions in two projects, 20 at a time, do not affect each other: %s',
-  async (_, server) => {
-    const it = await stage({}, { server })
-    const sessions = Array.from({ length: 10 }, (__, i) =>
-      pretend(it.home, client(it), i % 2 ? it.home.project : it.home.dir),
-    )
-    const runs = await crowd(100, 20, async (n) => ({
-      of: n % 10,
-      run: await sessions[n % 10]!.batch(100_008 + 4200 * Math.floor(n / 10) + (n % 10)),
-    }))
-    for (const [of, session] of sessions.entries())
-      runs.push({ of, run: await session.hook('UserPromptSubmit', { prompt: 'go' }) })
-    expectQuiet(runs.map(({ run }) => run))
-    const seen = await it.sessions()
-    expect(seen).toHaveLength(10)
-    expect(new Set(seen.map((session) => session.seat_id)).size).toBe(10)
-    for (const [i, session] of sessions.entries()) {
-      const figure = 137_808 + i
-      expect(seen.find(({ session_id }) => session_id === session.id)).toMatchObject({
-        project: i % 2 ? it.home.project : it.home.dir,
-        used_tokens: figure,
-        level: 'warning',
-        spend: { input_tokens: 10 * 8, output_tokens: 10 * 50 },
-      })
-      const { agent, user } = said(runs.filter(({ of }) => of === i).map(({ run }) => run))
-      expect(agent.join().split(levelMark('warning'))).toHaveLength(2)
-      expect(user.every((line) => line.includes(session.id.slice(0, 8)))).toBe(true)
-      // Every figure in a session's warnings ends with the session's own digit.
-      expect(
-        [...`${agent}`.matchAll(/level "\w+": [\d,]*(\d) tokens/g)].every(
-          ([, digit]) => digit === String((8 + i) % 10),
-        ),
-      ).toBe(true)
-    }
-    expect((await it.events('level_crossed')).map((event) => event.session_id).sort()).toEqual(
-      sessions.flatMap(({ id }) => [id, id]).sort(),
-    )
-    await expectNoStrays(it, ...sessions)
-  },
-)
+test('100 hooks of ten sessions in two projects, 20 at a time, do not affect each other', async () => {
+  const it = await stage({}, { server: true })
+  const sessions = Array.from({ length: 10 }, (__, i) =>
+    pretend(it.home, client(it), i % 2 ? it.home.project : it.home.dir),
+  )
+  const runs = await crowd(100, 20, async (n) => ({
+    of: n % 10,
+    run: await sessions[n % 10]!.batch(100_008 + 4200 * Math.floor(n / 10) + (n % 10)),
+  }))
+  for (const [of, session] of sessions.entries())
+    runs.push({ of, run: await session.hook('UserPromptSubmit', { prompt: 'go' }) })
+  expectQuiet(runs.map(({ run }) => run))
+  const seen = await it.sessions()
+  expect(seen).toHaveLength(10)
+  expect(new Set(seen.map((session) => session.seat_id)).size).toBe(10)
+  for (const [i, session] of sessions.entries()) {
+    const figure = 137_808 + i
+    expect(seen.find(({ session_id }) => session_id === session.id)).toMatchObject({
+      project: i % 2 ? it.home.project : it.home.dir,
+      used_tokens: figure,
+      level: 'warning',
+      spend: { input_tokens: 10 * 8, output_tokens: 10 * 50 },
+    })
+    const { agent, user } = said(runs.filter(({ of }) => of === i).map(({ run }) => run))
+    expect(agent.join().split(levelMark('warning'))).toHaveLength(2)
+    expect(user.every((line) => line.includes(session.id.slice(0, 8)))).toBe(true)
+    // Every figure in a session's warnings ends with the session's own digit.
+    expect(
+      [...`${agent}`.matchAll(/level "\w+": [\d,]*(\d) tokens/g)].every(([, digit]) => digit === String((8 + i) % 10)),
+    ).toBe(true)
+  }
+  expect((await it.events('level_crossed')).map((event) => event.session_id).sort()).toEqual(
+    sessions.flatMap(({ id }) => [id, id]).sort(),
+  )
+  await expectNoStrays(it, ...sessions)
+})

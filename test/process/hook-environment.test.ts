@@ -17,6 +17,13 @@ const KINDS = [
   'waiter',
 ]
 
+/**
+ * The kinds that take different ways through the launcher: one that starts the engine and returns,
+ * a tool batch, of which only the beginning is read, one that waits for the engine's answer, the
+ * status line and the waiter.
+ */
+const WAYS = ['UserPromptSubmit', 'PostToolBatch', 'PreCompact', 'status-line', 'waiter']
+
 interface Row extends HookOptions {
   /** Called with the test's folder before the hooks run; returns more options. */
   prepare?: (fixture: TestHome) => HookOptions
@@ -162,11 +169,14 @@ async function installed(): Promise<TestHome> {
 /** Matches Baton's own status line: figures, or a damaged store. */
 const STATUS = /^([^\n]*ctx[^\n]*|baton: cannot use its store, run baton doctor)?\n?$/
 
-/** Runs each hook in a new session, because many tool calls without a reading raise an alarm. */
-async function runAll(fixture: TestHome, row: Row, what = ''): Promise<void> {
+/**
+ * Runs hooks of these kinds, each in a new session, because many tool calls without a reading raise
+ * an alarm.
+ */
+async function runAll(fixture: TestHome, row: Row, what = '', kinds = KINDS): Promise<void> {
   const prepared = row.prepare?.(fixture) ?? {}
   const options = { ...row, ...prepared, env: { ...row.env, ...prepared.env }, sessionId: crypto.randomUUID() }
-  const runs = await Promise.all(KINDS.map(async (kind) => ({ kind, ...(await runHook(fixture, kind, options)) })))
+  const runs = await Promise.all(kinds.map(async (kind) => ({ kind, ...(await runHook(fixture, kind, options)) })))
   for (const { kind, code, stdout, stderr } of runs) {
     expect({ what, kind, code, stderr }).toEqual({ what, kind, code: 0, stderr: '' })
     if (kind === 'status-line') expect(stdout, what).toMatch(STATUS)
@@ -178,7 +188,7 @@ async function runAll(fixture: TestHome, row: Row, what = ''): Promise<void> {
 test('without a server every hook exits with 0 and prints nothing in each environment', async () => {
   const fixture = await installed()
   for (const [what, row] of Object.entries(ENVIRONMENTS)) {
-    await runAll(fixture, row, what)
+    await runAll(fixture, row, what, WAYS)
     // The engine of this environment would process the signals of the next one.
     await until(`no engine runs after ${what}`, () => !engineRuns(fixture))
   }
@@ -197,7 +207,7 @@ test('with a server every hook exits with 0 and prints nothing in each environme
   const fixture = await installed()
   const server = fixture.start(['serve', '--port', '0', '--json'])
   await server.firstLine()
-  for (const [what, row] of WITH_SERVER) await runAll(fixture, row, what)
+  for (const [what, row] of WITH_SERVER) await runAll(fixture, row, what, WAYS)
 })
 
 test('a hook whose home cannot be used starts no engine', async () => {

@@ -1,32 +1,31 @@
 import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { BATON } from '../../../test/harness/paths.js'
 import { createTestHome } from '../../testing/cli-home.js'
 import { COMMAND_NAMES, loadAllCommands } from '../commands.js'
 import { completionScript } from './help.js'
 
 /** Returns what bash offers after these words; the last one is still being typed. */
-function offered(...words: string[]): string[] {
+async function offered(...words: string[]): Promise<string[]> {
   const line = words.map((word) => `'${word}'`).join(' ')
   const script =
-    `source <(node "$BATON" completion bash); COMP_WORDS=(baton ${line}); COMP_CWORD=${words.length}; _baton; ` +
+    `eval "$SCRIPT"; COMP_WORDS=(baton ${line}); COMP_CWORD=${words.length}; _baton; ` +
     `printf '%s\\n' "\${COMPREPLY[@]}"`
   const ran = spawnSync('bash', ['--norc', '-c', script], {
-    env: { PATH: process.env.PATH, HOME: '/nonexistent', BATON },
+    env: { PATH: process.env.PATH, HOME: '/nonexistent', SCRIPT: completionScript('bash', await loadAllCommands()) },
     encoding: 'utf8',
   })
   expect(ran.stderr).toBe('')
   return ran.stdout.split('\n').filter(Boolean)
 }
 
-test('bash completes commands, actions, options and their values', () => {
-  expect(offered('')).toEqual([...COMMAND_NAMES, '--help', '--version'])
-  expect(offered('st')).toEqual(['status', 'statusline'])
-  expect(offered('status', '--w')).toEqual(['--watch'])
-  expect(offered('config', 'ex')).toEqual(['explain'])
-  expect(offered('install', '--scope', '')).toEqual(['user', 'project'])
-  expect(offered('help', 'sh')).toEqual(['show'])
-  expect(offered('serve', '--port', '')).toEqual([])
+test('bash completes commands, actions, options and their values', async () => {
+  expect(await offered('')).toEqual([...COMMAND_NAMES, '--help', '--version'])
+  expect(await offered('st')).toEqual(['status', 'statusline'])
+  expect(await offered('status', '--w')).toEqual(['--watch'])
+  expect(await offered('config', 'ex')).toEqual(['explain'])
+  expect(await offered('install', '--scope', '')).toEqual(['user', 'project'])
+  expect(await offered('help', 'sh')).toEqual(['show'])
+  expect(await offered('serve', '--port', '')).toEqual([])
 })
 
 test('the completion script of every shell contains every command and option', async () => {
