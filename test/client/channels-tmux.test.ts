@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { findPastedText, readComposer } from '../../src/agents/claude-code/composer.js'
 import { type RegisteredClient, readRegisteredClient } from '../../src/agents/claude-code/registry.js'
 import type { Terminal } from '../../src/contract/terminal.js'
@@ -30,10 +30,11 @@ const terminalOf = (
   findPasted: findPastedText,
 })
 
-async function client(script: ScriptInput = { rest: 'Done.' }, options: TuiOptions = {}) {
+async function client(script: ScriptInput, options: TuiOptions = {}, shared = false) {
   const model = await startModel({ script })
-  onTestFinished(() => model.close())
-  const home = makeHome({ model })
+  const home = makeHome({ model, shared })
+  if (shared) home.onDispose(() => model.close())
+  else onTestFinished(() => model.close())
   const tui = await startTui(home, { model: MODEL, ...options })
   const at = terminalOf(home, tui)
   const composer = async () => {
@@ -48,6 +49,23 @@ async function client(script: ScriptInput = { rest: 'Done.' }, options: TuiOptio
       return now.state === 'draft' && now.text === text
     })
   return { model, home, tui, at, composer, tmux, draft, session: tui.sessionId()! }
+}
+
+let shared: ReturnType<typeof client> | null = null
+afterAll(async () => (await shared)?.home.dispose())
+
+/** Returns the client that tests of this file share, idle and with an empty composer. */
+async function sharedClient() {
+  shared ??= client({ rest: 'Done.' }, {}, true)
+  const it = await shared
+  await until('an empty composer', async () => {
+    if ((await it.composer()).state === 'empty') return true
+    await it.tui.key('C-u')
+    await it.tui.key('BSpace')
+    return false
+  })
+  const before = mainRequests(it.model).length
+  return { ...it, requests: () => mainRequests(it.model).slice(before) }
 }
 
 test('/clear is typed into an idle client, and Baton’s own hooks see the fresh session begin', async () => {
@@ -75,23 +93,24 @@ test('/clear is typed into an idle client, and Baton’s own hooks see the fresh
 })
 
 test('a prompt of 20 kB and many lines arrives complete as one prompt', async () => {
-  const { model, tui, at, session } = await client()
+  const { requests, tui, at, session } = await sharedClient()
   const lines = Array.from({ length: 400 }, (_, i) => `${i}: /x !y "ünï" ${'z'.repeat(34)}`)
   const text = `[baton] begin\n${lines.join('\n\n')}`
   expect(text.length).toBeGreaterThan(20_000)
   const pastedAt = Date.now()
   expect(await pastePrompt(at, text, { sessionId: session })).toEqual({ sent: true })
-  await model.waitFor((entry) => entry.kind === 'main')
   await tui.waitTurnEnd(pastedAt)
-  expect(mainRequests(model)).toHaveLength(1)
-  expect(visibleTexts(mainRequests(model)[0]!).at(-1)).toBe(text)
+  expect(requests()).toHaveLength(1)
+  expect(visibleTexts(requests()[0]!).at(-1)).toBe(text)
 })
 
 test('escape sequences in a prompt cannot end the paste and become keys', async () => {
-  const { model, at, session } = await client()
+  const { requests, tui, at, session } = await sharedClient()
+  const pastedAt = Date.now()
   expect(await pastePrompt(at, '[baton] a\x1b[201~\r!touch x\r\x03b', { sessionId: session })).toEqual({ sent: true })
-  const entry = await model.waitFor((one) => one.kind === 'main')
-  expect(visibleTexts(entry).at(-1)).toBe('[baton] a\n!touch x\nb')
+  await tui.waitTurnEnd(pastedAt)
+  expect(requests()).toHaveLength(1)
+  expect(visibleTexts(requests()[0]!).at(-1)).toBe('[baton] a\n!touch x\nb')
 })
 
 test('text that looks like a command is refused before the terminal is read', async () => {
@@ -113,7 +132,7 @@ test('text that looks like a command is refused before the terminal is read', as
 })
 
 test('a draft of any kind stays unchanged, and nothing is typed', async () => {
-  const { model, tui, at, composer, draft, tmux, session } = await client()
+  const { requests, tui, at, composer, draft, tmux, session } = await sharedClient()
   const drafts: [keys: string[], text: string][] = [
     [['fix the login'], 'fix the login'],
     [['fix', 'M-Enter', 'the login'], 'fix\nthe login'],
@@ -140,7 +159,7 @@ test('a draft of any kind stays unchanged, and nothing is typed', async () => {
     await draft(text)
   }
   expect(at.live()).toMatchObject({ sessionId: session, status: 'idle' })
-  expect(mainRequests(model)).toEqual([])
+  expect(requests()).toEqual([])
   expect(tmux('list-buffers')).toBe('')
 })
 
@@ -183,8 +202,53 @@ test('an open permission dialog is never approved, and the draft behind it stays
   expect(existsSync(path.join(home.project, 'asked.txt'))).toBe(false)
 })
 
+test('during a turn a command is refused, and so is a prompt unless it may be queued', async () => {
+  const { home, model, tui, at, session } = await client({
+    steps: [{ bash: 'until [ -e go ]; do sleep 0.1; done' }, 'Done.'],
+  })
+  expect(await pastePrompt(at, '[baton] begin', { sessionId: session })).toEqual({ sent: true })
+  await tui.waitStatus('busy')
+  expect(await typeCommand(at, '/clear', { sessionId: session })).toMatchObject({ sent: false, why: 'busy' })
+  expect(await pastePrompt(at, '[baton] later', { sessionId: session })).toMatchObject({ sent: false, why: 'busy' })
+  expect(await pastePrompt(at, '[baton] queued', { sessionId: session, queue: true })).toEqual({ sent: true })
+  writeFileSync(path.join(home.project, 'go'), '')
+  await until('the turn is over', () => mainRequests(model).length > 1 && at.live()?.status === 'idle')
+  expect(JSON.stringify(mainRequests(model)[1]!.body)).toContain('[baton] queued')
+  expect(at.live()?.sessionId).toBe(session)
+})
+
+test.each([
+  ['before it is pasted', 'empty', 'y/clear'],
+  ['before Enter', 'draft', '/cleary'],
+] as const)(
+  'when the user types %s, nothing is submitted, Baton’s text is removed and the user’s stays',
+  async (_, moment, seen) => {
+    const { tui, at, tmux, draft, requests, session } = await sharedClient()
+    let typed = false
+    const raced: Terminal = {
+      ...at,
+      composer: (screen, cursor) => {
+        const now = readComposer(screen, cursor)
+        if (!typed && now.state === moment) {
+          typed = true
+          tmux('send-keys', '-t', tui.pane, '-l', 'y')
+          // Worst cases: before the paste the user's key is not drawn yet, before Enter it is.
+          if (moment === 'draft') while (!tmux('capture-pane', '-p', '-t', tui.pane).includes('/cleary')) {}
+        }
+        return now
+      },
+    }
+    const answer = await typeCommand(raced, '/clear', { sessionId: session })
+    expect(answer).toMatchObject({ sent: false, left: 'nothing' })
+    if (!answer.sent) expect([`raced: ${seen}`, 'draft: y']).toContain(`${answer.why}: ${answer.detail}`)
+    await draft('y')
+    expect(at.live()?.sessionId).toBe(session)
+    expect(requests()).toEqual([])
+  },
+)
+
 test('copy mode, another pane or session and a stopped client are refused with their reason', async () => {
-  const { home, tui, at, tmux, composer, draft, session } = await client()
+  const { home, tui, at, tmux, composer, draft, session } = await sharedClient()
   const refusal = async (terminal: Terminal, sessionId = session) => {
     const typed = await typeCommand(terminal, '/clear', { sessionId })
     return typed.sent ? 'sent' : `${typed.why}, ${typed.left} left`
@@ -223,51 +287,7 @@ test('copy mode, another pane or session and a stopped client are refused with t
   await until('an empty composer', async () => (await composer()).state === 'empty')
   expect(at.live()).toMatchObject({ sessionId: session, status: 'idle' })
   expect(tmux('list-buffers')).toBe('')
+  // The last test of the shared client ends it.
   await tui.kill()
   expect(await refusal(at)).toBe('no-client, nothing left')
 })
-
-test('during a turn a command is refused, and so is a prompt unless it may be queued', async () => {
-  const { home, model, tui, at, session } = await client({
-    steps: [{ bash: 'until [ -e go ]; do sleep 0.1; done' }, 'Done.'],
-  })
-  expect(await pastePrompt(at, '[baton] begin', { sessionId: session })).toEqual({ sent: true })
-  await tui.waitStatus('busy')
-  expect(await typeCommand(at, '/clear', { sessionId: session })).toMatchObject({ sent: false, why: 'busy' })
-  expect(await pastePrompt(at, '[baton] later', { sessionId: session })).toMatchObject({ sent: false, why: 'busy' })
-  expect(await pastePrompt(at, '[baton] queued', { sessionId: session, queue: true })).toEqual({ sent: true })
-  writeFileSync(path.join(home.project, 'go'), '')
-  await until('the turn is over', () => mainRequests(model).length > 1 && at.live()?.status === 'idle')
-  expect(JSON.stringify(mainRequests(model)[1]!.body)).toContain('[baton] queued')
-  expect(at.live()?.sessionId).toBe(session)
-})
-
-test.each([
-  ['before it is pasted', 'empty', 'y/clear'],
-  ['before Enter', 'draft', '/cleary'],
-] as const)(
-  'when the user types %s, nothing is submitted, Baton’s text is removed and the user’s stays',
-  async (_, moment, seen) => {
-    const { tui, at, tmux, draft, model, session } = await client()
-    let typed = false
-    const raced: Terminal = {
-      ...at,
-      composer: (screen, cursor) => {
-        const now = readComposer(screen, cursor)
-        if (!typed && now.state === moment) {
-          typed = true
-          tmux('send-keys', '-t', tui.pane, '-l', 'y')
-          // Worst cases: before the paste the user's key is not drawn yet, before Enter it is.
-          if (moment === 'draft') while (!tmux('capture-pane', '-p', '-t', tui.pane).includes('/cleary')) {}
-        }
-        return now
-      },
-    }
-    const answer = await typeCommand(raced, '/clear', { sessionId: session })
-    expect(answer).toMatchObject({ sent: false, left: 'nothing' })
-    if (!answer.sent) expect([`raced: ${seen}`, 'draft: y']).toContain(`${answer.why}: ${answer.detail}`)
-    await draft('y')
-    expect(at.live()?.sessionId).toBe(session)
-    expect(mainRequests(model)).toEqual([])
-  },
-)

@@ -79,19 +79,9 @@ const POINTS: [string, Omit<PrintOptions, 'prompt'>, Record<string, unknown>][] 
     { window: 200_000, effective: 200_000, threshold: 167_000, by: 'model-default', enabled: true },
   ],
   [
-    'a 1M model',
-    { model: 'claude-opus-4-8' },
-    { window: 1_000_000, effective: 1_000_000, threshold: 967_000, by: 'model-default', enabled: true },
-  ],
-  [
     'a 200k model asked for with 1M',
     { model: 'claude-sonnet-4-5[1m]' },
     { window: 1_000_000, effective: 1_000_000, threshold: 967_000, by: 'auto', enabled: true },
-  ],
-  [
-    'a window set on the command line',
-    { model: 'claude-opus-4-6', args: ['--autocompact', '100000'] },
-    { window: 200_000, effective: 100_000, threshold: 67_000, by: 'settings', enabled: true },
   ],
   [
     'compaction switched off',
