@@ -62,7 +62,7 @@ test('nothing is typed into a program in a dead client’s pane, and the next st
   await expectNextStart(it)
 })
 
-test('nothing is typed into the pane of a client that died after its clear; the next start gets the brief', async () => {
+test('no key goes into the pane of a client that died after its clear; the next start has the brief', async () => {
   const gate = faultGate(tempDir(), 'DRIVER_TYPING')
   const it = await tmuxStage(SCRIPT, { env: gate.env })
   await it.tui.submit(PROMPT)
