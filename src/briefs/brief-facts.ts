@@ -1,5 +1,6 @@
 import type { Fact, FactKind } from '../contract/fact.js'
 import { isNegative } from '../facts/words.js'
+import { withoutClaimMarks } from './claims.js'
 import { KIND_TITLES } from './format-lines.js'
 import { LATE_FINDINGS_TITLE, type SectionName } from './sections.js'
 import { splitBrief } from './split-brief.js'
@@ -26,7 +27,7 @@ const SHORTEST = 4
  * They have line 0, because they precede everything the session itself says.
  */
 export function factsOfBrief(body: string): Fact[] {
-  const found = splitBrief(body).flatMap(({ name, added, heading, text }): Fact[] => {
+  const found = splitBrief(withoutClaimMarks(body)).flatMap(({ name, added, heading, text }): Fact[] => {
     const lines = text.split('\n')
     if (added || heading === LATE_FINDINGS_TITLE) return appendedFacts(lines)
     const kind = name === null ? undefined : BINDING_SECTIONS[name]

@@ -1,12 +1,14 @@
 import type { Fact } from '../contract/fact.js'
-import type { Coverage } from '../contract/records/brief.js'
+import type { Claim, Coverage } from '../contract/records/brief.js'
 import { formatChoice } from '../facts/decision-text.js'
 import { type PreparedText, prepareText } from '../facts/prepared-text.js'
 import { isNegative, meaningWords } from '../facts/words.js'
 import { claimedFiles, unsupportedFiles } from './claimed-files.js'
+import { sentencesOf as briefSentences, judgeClaims, withoutClaimMarks } from './claims.js'
 import { neededFacts } from './needed-facts.js'
 import { splitBrief } from './split-brief.js'
 import { type TokenReading, unsupportedFigures } from './token-figures.js'
+import { searchTranscript } from './transcript-text.js'
 
 /** Additional evidence for files and figures that a brief names. */
 export interface ExtraEvidence {
@@ -14,6 +16,8 @@ export interface ExtraEvidence {
   earlier?: string | null
   /** Files that git reports as changed. */
   dirty?: readonly string[]
+  /** The whole transcript. Null or absent when it is too long to be searched, or unknown. */
+  transcript?: Buffer | null
 }
 
 /** Calls that a brief must list, because nothing else tells the next session about them. */
@@ -44,7 +48,7 @@ export function checkBrief(
   evidence: ExtraEvidence = {},
   { calls, path }: NeededCalls = { calls: [], path: null },
 ): Coverage {
-  const text = body.slice(0, LONGEST)
+  const text = withoutClaimMarks(body.slice(0, LONGEST))
   const needed = neededFacts(namesNextStep(text) ? facts.filter((fact) => !isHandedTodo(fact)) : facts)
   const covers = makeCoverageCheck(text, facts)
   const coverage: Coverage = { score: 1, missing: [], unsupported: [], byKind: {} }
@@ -84,7 +88,25 @@ export function checkBrief(
     ...unsupportedFigures(text, readings, `${figuresNamedIn(facts)}\n${earlier}`),
     ...files.map((path) => `file: ${path}`),
   ].slice(0, MOST_UNSUPPORTED)
+  const transcript = evidence.transcript ? searchTranscript(evidence.transcript, text, earlier) : null
+  const claims = joinClaims(judgeClaims(text, facts, transcript), text, coverage.unsupported)
+  if (claims.length > 0) coverage.claims = claims
   return coverage
+}
+
+/** Adds the sentences with unsupported files and figures to the judged claims. */
+function joinClaims(judged: readonly Claim[], body: string, unsupported: readonly string[]): Claim[] {
+  const claims = [...judged]
+  const sentences = unsupported.length === 0 ? [] : briefSentences(body)
+  for (const one of unsupported) {
+    const file = one.startsWith('file: ') ? one.slice('file: '.length) : null
+    const found = sentences.find(({ text }) => text.includes(file ?? one))
+    if (found === undefined || claims.some(({ sentence }) => sentence === found.text)) continue
+    const why =
+      file === null ? `no reading of the session supports ${one}` : `the transcript shows no change of ${file}`
+    claims.push({ sentence: found.text, verdict: 'unproven', why })
+  }
+  return claims
 }
 
 const isHandedTodo = ({ kind, detail }: Fact): boolean => kind === 'todo' && detail.handed === true

@@ -113,7 +113,7 @@ function labelOf(line: string): { words: string; behind: string } | null {
   return bold ? { words: bold[1]!, behind: '' } : null
 }
 
-function samePath(one: string, other: string): boolean {
+export function samePath(one: string, other: string): boolean {
   return `/${one}`.endsWith(`/${other}`) || `/${other}`.endsWith(`/${one}`)
 }
 
@@ -164,7 +164,8 @@ function claimedInSentences(text: string): string[] {
   return claimed
 }
 
-function claimedBy(sentence: string): string[] {
+/** Returns the files that one sentence says were changed. */
+export function claimedBy(sentence: string): string[] {
   if (DOUBTFUL.test(sentence.replace(/`[^`]*`/g, ''))) return []
   const said = sentence.replace(SPEAKER, '')
   const verb = ACTIVE.exec(said)

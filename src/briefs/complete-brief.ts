@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FactKind } from '../contract/fact.js'
 import type { Coverage } from '../contract/records/brief.js'
+import { markClaims } from './claims.js'
 import { KIND_TITLES, listLine, toOneLine, toQuotation } from './format-lines.js'
 import { closeFence } from './scan-markdown.js'
 import { ADDITIONS_TITLE } from './sections.js'
@@ -11,15 +12,18 @@ const LONGEST_REQUEST = 3_000
 const LONGEST_NOTE = 1_000
 
 /**
+ * Marks sentences that the transcript contradicts or does not support.
  * Appends what a brief lacks, most needed first, marked as taken from the transcript by code.
  * A brief that was completed before stays unchanged: the section contains a hash of the
  * text it was made for, so that one copied from an earlier brief does not count.
  */
 export function completeBrief(body: string, coverage: Coverage): string {
-  if (coverage.missing.length === 0 && coverage.unsupported.length === 0) return body
+  const claims = coverage.claims ?? []
+  if (coverage.missing.length === 0 && coverage.unsupported.length === 0 && claims.length === 0) return body
   const before = body.lastIndexOf(`\n\n${HEADING}`)
   if (before >= 0 && body.slice(before).startsWith(`\n\n${HEADING}${hashComment(body.slice(0, before))}`)) return body
-  const own = closeFence(body.trimEnd())
+  const own = closeFence(markClaims(body.trimEnd(), claims))
+  if (coverage.missing.length === 0 && coverage.unsupported.length === 0) return `${own}\n`
   const parts = [missingText(coverage.missing), unsupportedText(coverage.unsupported)].filter((part) => part !== '')
   return `${own}\n\n${HEADING}${hashComment(own)}\n\n${parts.join('\n\n')}\n`
 }

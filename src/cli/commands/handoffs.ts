@@ -111,7 +111,8 @@ export const handoffsCommand: Command = {
     'list: {briefs: [{brief_id, seat_id, session_id, sequence, author, status, coverage, path, taken_at, …}], ' +
     'handoffs: [open handoffs]}; ' +
     'show: a brief and {text, added, front_matter, verdict, addenda, handoff}; ' +
-    'check: {score, missing: [{kind, text}], unsupported, by_kind, session_id, verdict}; ' +
+    'check: {score, missing: [{kind, text}], unsupported, claims: [{sentence, verdict, why}], by_kind, session_id, ' +
+    'verdict}; ' +
     'request: {handoff_id, session_id, seat_id, state, next, …}; write: a brief; use: a brief and {next}; ' +
     'edit, approve: a brief and {handoff, next}; cancel: {handoff, brief}',
   run: runHandoffs,

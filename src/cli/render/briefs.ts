@@ -100,12 +100,12 @@ export function seatHandoffLines(handoff: HandoffView | null, briefs: readonly B
 
 /** Lists the facts that a brief lacks and the claims that nothing supports. */
 export function coverageLines(
-  coverage: Pick<CoverageView, 'missing' | 'unsupported'>,
+  coverage: Pick<CoverageView, 'missing' | 'unsupported' | 'claims'>,
   title: string,
   { columns, paint }: Pick<On, 'columns' | 'paint'>,
   shown = MISSING_SHOWN,
 ): string[] {
-  const { missing, unsupported } = coverage
+  const { missing, unsupported, claims = [] } = coverage
   const more = missing.length - shown
   return [
     ...(missing.length === 0 ? [] : [title]),
@@ -114,6 +114,13 @@ export function coverageLines(
     ...(unsupported.length === 0
       ? []
       : wrap(replaceControls(`Not supported by a reading or the transcript: ${unsupported.join('; ')}`), columns, 2)),
+    ...claims.flatMap(({ sentence, verdict, why }) =>
+      wrap(
+        `${paint(verdict, verdict === 'contradicted' ? 'red' : 'yellow')}: ${replaceControls(`${sentence} – ${why}`)}`,
+        columns,
+        2,
+      ),
+    ),
   ]
 }
 

@@ -8,6 +8,10 @@ export const coverage = v.object({
   score: number,
   missing: v.array(v.object({ kind: text, text })),
   unsupported: v.array(text),
+  /** Absent in replies of earlier versions. */
+  claims: v.optional(
+    v.array(v.object({ sentence: text, verdict: v.picklist(['contradicted', 'unproven']), why: text })),
+  ),
   by_kind: v.record(text, v.object({ total: count, kept: count })),
 })
 export type CoverageView = v.InferOutput<typeof coverage>

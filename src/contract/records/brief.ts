@@ -32,6 +32,18 @@ export interface Coverage {
   /** Token counts and percentages in the brief that no measurement supports, as written there. */
   unsupported: string[]
   byKind: Partial<Record<FactKind, { total: number; kept: number }>>
+  /** Sentences of the brief that the transcript contradicts or does not support. Absent: none. */
+  claims?: Claim[]
+}
+
+/** A sentence of a brief that claims more than the transcript shows. */
+export interface Claim {
+  /** The sentence as written. */
+  sentence: string
+  /** contradicted: the transcript shows otherwise. unproven: the transcript does not show it. */
+  verdict: 'contradicted' | 'unproven'
+  /** Description of what the transcript shows, with the time if there is one. */
+  why: string
 }
 
 /** The origin of a brief. The front matter of its file and the store hold the same values. */

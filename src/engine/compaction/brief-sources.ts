@@ -1,5 +1,6 @@
 import type { Repository } from '../../briefs/mechanical-brief.js'
 import type { SessionRecord } from '../../contract/records/session.js'
+import { readNamedFile } from '../../lib/named-file.js'
 import { scaleTimeout } from '../../lib/patience.js'
 import type { EngineDependencies, SignalContext } from '../context.js'
 import type { BriefMaterial } from '../handoff/make-brief.js'
@@ -8,6 +9,15 @@ import { type FactStorage, type ReadFacts, readFacts } from './read-facts.js'
 
 /** Milliseconds the end of a turn waits for its transcript to be read. */
 export const BRIEF_SOURCES_TIMEOUT_MS = 1_500
+
+/** Longer transcripts are not searched for what a brief names, because a hook waits for it. */
+const MOST_SEARCHED = 24 * 1024 * 1024
+
+/** Returns a transcript's bytes. Null when it is too long or may not be read. */
+function readWholeTranscript(path: string): Buffer | null {
+  const read = readNamedFile(path, { owner: 'this-user', most: MOST_SEARCHED })
+  return 'refused' in read || read.more ? null : read.bytes
+}
 
 type TranscriptOwner = Pick<SessionRecord, 'sessionId' | 'agent' | 'transcriptPath'>
 
@@ -55,5 +65,9 @@ export function briefMaterial({ deps, record, read }: Pick<SignalContext, 'deps'
     lastAnswer: found.lastAnswer,
     whole: found.whole && found.trouble === null,
     repository: found.repository === undefined ? repository() : found.repository,
+    readTranscript: () =>
+      transcriptPath === null
+        ? null
+        : deps.store.readUnlocked(`transcript ${transcriptPath}`, () => readWholeTranscript(transcriptPath)),
   }
 }

@@ -1,3 +1,4 @@
+import { withoutClaimMarks } from '../../briefs/claims.js'
 import { findBrief, showsBrief } from '../../briefs/find-brief.js'
 import { isBriefRequest, requestText, stepAtTurnEnd } from '../../briefs/request-text.js'
 import type { BriefRecord, Coverage } from '../../contract/records/brief.js'
@@ -215,7 +216,7 @@ function replaceBrief(context: SignalContext, handoff: HandoffRecord): boolean {
   const before = handoff.briefId === null ? null : deps.store.brief(handoff.briefId)
   if (body === null || before === null || isApproved(before)) return false
   // The agent only repeated the stored brief.
-  if (deps.sources().keeper.read(before)?.includes(body.trim())) return false
+  if (withoutClaimMarks(deps.sources().keeper.read(before) ?? '').includes(body.trim())) return false
   const material = addQuestion(briefMaterial(context), handoff)
   const coverage = coverageOf(context, material, body)
   if (isWorse(context, before, coverage) || !withdrawClearOrder(context, handoff)) return false

@@ -214,7 +214,7 @@ export function reviseBrief(
     const handoff = handoffOf(deps, old)
     if (handoff) refuseBegun(context, handoff)
     const coverage = coverageOf(context, material, asked.body)
-    const whole: Coverage | null = coverage && { ...coverage, missing: [], unsupported: [] }
+    const whole: Coverage | null = coverage && { ...coverage, missing: [], unsupported: [], claims: [] }
     const given = { body: asked.body, author: 'user' as const, reason: old.reason, coverage: whole }
     const kept = withoutUnreadCoverage(context, { ...storeGivenBrief(context, material, given), coverage }, asked.read)
     const status = old.status === 'review' || old.status === 'approved' ? old.status : kept.status

@@ -20,6 +20,11 @@ export interface BriefMaterial {
   /** True when the whole transcript was read, so a text can be compared with all facts. */
   whole: boolean
   repository: Repository | null
+  /**
+   * Reads the transcript to compare a brief's claims with it. Null when it is too long.
+   * Absent when there is nothing to compare.
+   */
+  readTranscript?: () => Buffer | null
 }
 
 /**
@@ -49,7 +54,13 @@ export function coverageOf(
   const parent = parentOf(context)
   const earlier = parent === null ? null : material.keeper.read(parent)
   const dirty = material.repository?.dirty ?? []
-  return checkBrief(body, allFacts(context, material), readings, { earlier, dirty }, calls)
+  return checkBrief(
+    body,
+    allFacts(context, material),
+    readings,
+    { earlier, dirty, transcript: material.readTranscript?.() ?? null },
+    calls,
+  )
 }
 
 const NO_CALLS: NeededCalls = { calls: [], path: null }
@@ -121,7 +132,9 @@ function writeOwnBrief(
     lastAnswer: lastAnswer ?? material.lastAnswer,
   })
   const body = appendix === undefined || appendix.text === '' ? facts : `${facts}\n${appendix.text}`
-  const coverage = coverageOf(context, material, body, appendix)
+  // Code wrote the text from these facts, so there are no claims to compare.
+  const { readTranscript, ...own } = material
+  const coverage = coverageOf(context, own, body, appendix)
   return storeBrief(context, material, { body, author: 'baton', reason, coverage }, status)
 }
 

@@ -4,8 +4,8 @@ import type { BriefRecord, Coverage } from '../../contract/records/brief.js'
 import type { HandoffRecord } from '../../contract/records/handoff.js'
 import { type HindranceSources, hindranceOf } from '../handoff/missed-orders.js'
 
-export function viewCoverage({ score, missing, unsupported, byKind }: Coverage): CoverageView {
-  return { score: Math.round(score * 1000) / 1000, missing, unsupported, by_kind: byKind }
+export function viewCoverage({ score, missing, unsupported, byKind, claims = [] }: Coverage): CoverageView {
+  return { score: Math.round(score * 1000) / 1000, missing, unsupported, claims, by_kind: byKind }
 }
 
 /** Returns a brief as commands and routes show it. Its text is in its file. */

@@ -46,8 +46,31 @@ function briefOf(read: ReadFacts): string {
   return writeBriefByCode(read.facts, null, { lastAnswer: read.lastAnswer })
 }
 
+/** A summary that the client wrote in a session. */
+export interface WrittenSummary {
+  /** Line of the compaction. */
+  line: number
+  text: string
+}
+
+/** Returns all summaries of a session, oldest first. */
+export function summariesOf(file: string): WrittenSummary[] {
+  const found: WrittenSummary[] = []
+  transcriptReaders[DEFAULT_AGENT]!.conversation(file, {
+    withoutFiles: true,
+    onEntry: (entry) => {
+      if (entry.kind === 'compacted' && entry.summary !== null) found.push({ line: entry.line, text: entry.summary })
+    },
+  })
+  return found
+}
+
+/** Returns the bytes of a transcript before a line. */
+export const bytesBefore = (file: string, line: number): Buffer =>
+  readFileSync(file).subarray(0, offsetOfLine(file, line))
+
 /** Reads the facts of a transcript, up to and without the line `before` when it is given. */
-function factsUpTo(file: string, before: number | null): ReadFacts {
+export function factsUpTo(file: string, before: number | null): ReadFacts {
   const read = readFacts(
     transcriptReaders,
     DEFAULT_AGENT,

@@ -175,6 +175,18 @@ function BriefCheck({ coverage, author }: { coverage: Coverage | null; author: B
           </ul>
         </div>
       )}
+      {coverage.claims !== undefined && coverage.claims.length > 0 && (
+        <div>
+          <h3>Claims the transcript does not support</h3>
+          <ul className="facts-short">
+            {coverage.claims.map(({ sentence, verdict, why }) => (
+              <li key={sentence}>
+                {sentence} <span className="quiet">{`${verdict}: ${why}`}</span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
     </div>
   )
 }
