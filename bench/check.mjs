@@ -77,10 +77,10 @@ const PROGRAM = `
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 const [, , rooms, file, how, dir, since] = process.argv
-const { readers, readFacts, checkBrief, writeBriefByCode } = await import(rooms)
+const { transcriptReaders, readFacts, checkBrief, writeBriefByCode } = await import(rooms)
 const place = { folder: join(dir, 'facts'), program: 'bench' }
 const sessionId = file.split('/').at(-1).replace('.', '-')
-const read = (limits) => readFacts(readers, 'claude-code', file, limits)
+const read = (limits) => readFacts(transcriptReaders, 'claude-code', file, limits)
 if (how === 'keep') read({ bytes: statSync(file).size - Number(since), keeping: { place, sessionId, every: 1 } })
 const spent = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000 }
 const began = spent()

@@ -165,7 +165,7 @@ export async function run() {
     await bundleSource([
       ...[
         'facts/facts.ts',
-        'facts/carries.ts',
+        'facts/prepared-text.ts',
         'testing/sample-fact.ts',
         'testing/sample-conversation.ts',
         'archive/redact.ts',
@@ -176,7 +176,7 @@ export async function run() {
     ])
   )
   const { startFacts, prepareText, aFact, said, called, returned, redactText, BUILT_IN_PATTERNS, E_MAIL } = source
-  const { splitBrief, checkBrief, HEADER } = source
+  const { splitBrief, checkBrief, HEADER_LINE } = source
   const facts = (...entries) =>
     least(() => {
       const taken = startFacts()
@@ -230,7 +230,7 @@ export async function run() {
     (blanks) => {
       const line = `X-A:${' '.repeat(blanks)}\x01`
       return () => {
-        for (let n = 0; n < 50; n++) HEADER.test(line)
+        for (let n = 0; n < 50; n++) HEADER_LINE.test(line)
       }
     },
     1_000,

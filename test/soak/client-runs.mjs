@@ -16,7 +16,7 @@ const LEVELS = { notice: 83_500, warning: 116_900, handoff: 141_950, critical: 1
 const FIRST = 72_008
 const GROW = 5_500
 
-const { startModel, copies } = await import(await bundleSource(['model/model.ts', 'model/log.ts']))
+const { startModel, countOccurrences } = await import(await bundleSource(['model/model.ts', 'model/log.ts']))
 const model = await startModel({
   // At least three steps follow each level, so that a late warning arrives before the next level.
   script: {
@@ -52,7 +52,7 @@ for (let i = 0; i < runs; i++) {
     .filter((entry) => entry.kind === 'main')
   began += requests.length
   for (const [level, tokens] of Object.entries(LEVELS)) {
-    const told = requests.map((entry) => copies(entry, `Context level "${level}"`))
+    const told = requests.map((entry) => countOccurrences(entry, `Context level "${level}"`))
     const crossed = Math.ceil((tokens - FIRST) / GROW)
     const first = told.findIndex((count) => count > 0)
     latest = Math.max(latest, first - crossed - 1)

@@ -15,7 +15,7 @@ const WINDOWS = [
   { model: 'claude-sonnet-4-5[1m]', about: '1M, compacts when refused', grow: 40_000 },
 ]
 
-const { startModel, copies, textsOf, climb } = await import(
+const { startModel, countOccurrences, visibleTexts, climb } = await import(
   await bundleSource(['model/model.ts', 'model/log.ts', '../test/client/climb-script.ts'])
 )
 
@@ -51,14 +51,17 @@ async function look(runtime, { model: name, about, grow }) {
     `${what}: one request more for each handoff`,
     `${requests.length} in all`,
   )
-  prove(!requests.some((entry) => copies(entry, 'These calls were made') > 0), `${what}: nothing is told twice`)
+  prove(
+    !requests.some((entry) => countOccurrences(entry, 'These calls were made') > 0),
+    `${what}: nothing is told twice`,
+  )
   prove(!model.log().some(({ kind }) => kind === 'compaction') && job.compactions === 0, `${what}: no compaction`)
   await model.close()
   machine.remove()
 }
 
 function holds(entry, text) {
-  return textsOf(entry).some((one) => one.includes(text))
+  return visibleTexts(entry).some((one) => one.includes(text))
 }
 
 function runJob(machine, env, runtime, model) {

@@ -165,7 +165,7 @@ const seen = new Map()
 const before = new Map()
 for (const entry of model.log().filter(({ kind }) => kind === 'main')) {
   const found = new Map()
-  const text = rooms.textsOf(entry).join('\n')
+  const text = rooms.visibleTexts(entry).join('\n')
   for (const { 1: id, index } of text.matchAll(/\(message (msg_\w+)\)/g))
     found.set(id, [...(found.get(id) ?? []), index])
   for (const [id, places] of found) {
