@@ -130,6 +130,13 @@ describe('levels that cannot be meant are refused', () => {
     ])
   })
 
+  test('the action parent is refused in a level of an agent, because a job tells no other seat', () => {
+    const levels = [{ name: 'early', at: '5%', actions: ['user', 'parent'] }]
+    expect(refused({ levels })).toEqual([])
+    fixture.putProject({ agents: { a: { prompt: 'x', levels } } })
+    expect(fixture.load().problems).toMatchObject([{ key: 'agents.a.levels[0].actions[1]' }])
+  })
+
   test('prices are refused while Baton does not compute costs', () => {
     expect(refused({ prices: { 'x-*': { input: 3 } } })).toEqual([
       'prices: would have no effect: Baton shows the costs that the client reports and computes none itself | remove ' +

@@ -236,9 +236,26 @@ function checkAgent(entry: Entry, path: KeyPath, reach: KnownNames): ConfigFindi
     ...onlyOne(entry, 'prompt', 'prompt_file', path),
     ...onlyOne(entry, 'tools', 'allowed_tools', path),
     ...checkLevels(entry.levels, [...path, 'levels'], reach, true),
+    ...refuseParentAction(entry.levels, [...path, 'levels']),
     ...(isObject(entry.hooks) ? checkHooks(entry.hooks, [...path, 'hooks'], reach) : []),
     ...(isObject(entry.workspace) ? checkWorkspace(entry.workspace, [...path, 'workspace']) : []),
   ]
+}
+
+/** Refuses the action `parent` in a level of a job, because a job tells its parent nothing. */
+function refuseParentAction(levels: unknown, path: KeyPath): ConfigFinding[] {
+  if (!Array.isArray(levels)) return []
+  return levels.flatMap((level: unknown, index): ConfigFinding[] => {
+    const at = isObject(level) && Array.isArray(level.actions) ? level.actions.indexOf('parent') : -1
+    if (at < 0) return []
+    return [
+      {
+        path: [...path, index, 'actions', at],
+        reason: '`parent` would have no effect: levels of a job tell no other seat',
+        hint: "remove it; `hooks.after_run` reports the job's end",
+      },
+    ]
+  })
 }
 
 function onlyOne(entry: Entry, first: string, second: string, path: KeyPath): ConfigFinding[] {

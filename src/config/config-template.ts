@@ -7,7 +7,7 @@ export const CONFIG_TEMPLATE = `# Configuration of Baton for all projects. A pro
 # Every key is commented out. Values are the defaults, except where a comment says "example".
 # Run "baton config check" to list mistakes and "baton config explain" to see what applies to a session.
 
-# false: Baton measures nothing and sends nothing.
+# false: Baton still measures, but sends no messages and hands nothing over.
 #enabled: true
 
 # Ready-made levels: default, full-window (default without the token limits of large windows), sm, mpm,

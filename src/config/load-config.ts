@@ -228,7 +228,7 @@ function notesOnAgents(agents: WrittenConfig['agents']): Omit<KeyNote, 'file'>[]
   const entries = Array.isArray(agents)
     ? agents.map((agent, index) => [`agents[${index}]`, agent] as const)
     : Object.entries(agents ?? {}).map(([name, agent]) => [keyText(['agents', name]), agent] as const)
-  return entries.flatMap(([key, { session, levels, env, max_handoffs, workspace }]) => {
+  return entries.flatMap(([key, { session, env, max_handoffs, workspace }]) => {
     const twice = (high: unknown, low: unknown): boolean =>
       typeof high === 'number' && typeof low === 'number' && high !== low
     const notes: (false | null | undefined | [string, string])[] = [
@@ -249,10 +249,6 @@ function notesOnAgents(agents: WrittenConfig['agents']): Omit<KeyNote, 'file'>[]
       twice(max_handoffs, session?.max_handoffs_per_job) && [
         'session.max_handoffs_per_job',
         'not used: `max_handoffs` of the agent sets the same and takes precedence',
-      ],
-      levels?.some(({ actions }) => actions?.includes('parent')) && [
-        'levels',
-        'the action `parent` has no effect in a job: use `hooks.after_run` to report its end',
       ],
       Object.keys(env ?? {}).some((name) => SECRET.test(name)) && [
         'env',

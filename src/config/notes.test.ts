@@ -67,10 +67,6 @@ describe('notes', () => {
       { agents: { a: { max_handoffs: 1, session: { max_handoffs_per_job: 2 } } } },
       'agents.a.session.max_handoffs_per_job: not used: `max_handoffs`',
     ],
-    [
-      { agents: { a: { levels: [{ name: 'warning', at: '60%', actions: ['parent', 'pause'] }] } } },
-      'agents.a.levels: the action `parent` has no effect in a job',
-    ],
     [{ agents: { a: { env: { GITHUB_TOKEN: 'x' } } } }, 'agents.a.env: stored with the job in plain text'],
     [{ levels: [{ name: 'warning', actions: ['pause'] }] }, 'levels[0].actions[0]: acts as a warning'],
     [

@@ -17,6 +17,19 @@ const REMOVED: Record<string, { reason: string; hint: string }> = {
   },
 }
 
+/**
+ * Keys that Baton's plan names and that have no effect yet, by their path. `*` stands for a name.
+ * The reason says more than "unknown key", and no likeness to another key is suggested.
+ */
+const PLANNED: Record<string, string> = {
+  fleet: 'Baton does not join machines yet',
+  'limits.wait_minutes': 'a job runs with one client, so it always waits for the reset of a usage limit',
+  'limits.jobs_per_project': 'jobs are limited in all and for each agent only',
+  'limits.jobs_per_machine': 'Baton does not join machines yet, so `limits.jobs` is the limit of this machine',
+  'agents.*.clients': 'a job runs with one client',
+  'agents.*.schedule': 'Baton starts no job by the clock; use cron or a systemd timer with `baton run --detach`',
+}
+
 /** The parts of a valibot schema that say which keys a map may have. */
 interface SchemaShape {
   type: string
@@ -80,6 +93,9 @@ function optionFor(schema: SchemaShape, value: object): SchemaShape {
 
 function describeUnknown(key: string, path: KeyPath, known: string[], root: SchemaShape): ConfigFinding {
   if (Object.hasOwn(REMOVED, key)) return { path, ...REMOVED[key]! }
+  const plan = path.map((part, n) => (n === 1 && path[0] === 'agents' ? '*' : part)).join('.')
+  if (Object.hasOwn(PLANNED, plan))
+    return { path, reason: `is not supported yet: ${PLANNED[plan]!}`, hint: 'remove the key' }
   if (path.length > 1 && Object.hasOwn(root.entries ?? {}, key)) {
     return {
       path,

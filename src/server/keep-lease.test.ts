@@ -79,8 +79,8 @@ test('the lease is renewed when a flood of unknown callers is over', () => {
 test('callers that know the hello or the token do not end the lease', async () => {
   const server = await start({ everyMs: NEVER_MS, seconds: 15, mostUnknown: 1 })
   const { hello } = readAnnouncement(server.fixture.app.home.server)!
-  const signal =
-    `POST /signals/claude-code/Stop HTTP/1.1\r\nHost: 127.0.0.1\r\n` + `${TOKEN_LINE}\r\nContent-Length: 2\r\n\r\n{}`
+  const path = '/signals/claude-code/Stop'
+  const signal = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${TOKEN_LINE}\r\nContent-Length: 2\r\n\r\n{}`
   for (let n = 0; n < 10; n++) {
     await server.open(`BATON ${hello}\r\n`)
     await server.open(signal)

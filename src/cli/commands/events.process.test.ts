@@ -89,7 +89,7 @@ test('without --json events shows local time, session and event', async () => {
   expect(stdout).toMatch(
     new RegExp(
       String.raw`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+00:00 {2}aaaaaaaa {2}level reached +notice · at 83,500 · used ` +
-        String.raw`90,000 · 53.9% full$`,
+        '90,000 · 53.9% full$',
       'm',
     ),
   )
