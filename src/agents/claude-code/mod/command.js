@@ -4,6 +4,8 @@ import { LIVE, REQUEST } from './settings.js'
 
 const SUBMIT_AFTER_MS = 50
 const ACTIONS = ['status', 'approve', 'cancel']
+/** More edits than this make another word. */
+const MOST_EDITS = 2
 
 let isOffered = false
 
@@ -39,10 +41,14 @@ export async function onHandoffCommand($, e, next) {
   try {
     const session = await $.session.id()
     const words = e.args.trim()
-    if (ACTIONS.includes(words)) {
-      $.clock.after(SUBMIT_AFTER_MS, () => submitAction($, words))
-      return { text: `/handoff ${words}` }
+    const typed = words.toLowerCase()
+    if (ACTIONS.includes(typed)) {
+      $.clock.after(SUBMIT_AFTER_MS, () => submitAction($, typed))
+      return { text: `/handoff ${typed}` }
     }
+    // A misspelt action must not hand the session over.
+    const meant = ACTIONS.find((action) => editsBetween(typed, action) <= MOST_EDITS)
+    if (meant) return { text: `Nothing was done. Did you mean /handoff ${meant}? A note needs more words.` }
     const request = { format: 1, session, at: Date.now(), words }
     await $.fs.write(`${LIVE}/${session}.request.json`, JSON.stringify(request))
     if (REQUEST === '') return { text: 'A fresh session will continue the work.' }
@@ -52,6 +58,18 @@ export async function onHandoffCommand($, e, next) {
   } catch (error) {
     return { text: `/handoff failed: ${error}` }
   }
+}
+
+/** Returns how many letters must be added, removed or replaced to turn one word into the other. */
+function editsBetween(from, to) {
+  let row = Array.from({ length: to.length + 1 }, (_, n) => n)
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= to.length; j++)
+      next.push(Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (from[i - 1] === to[j - 1] ? 0 : 1)))
+    row = next
+  }
+  return row[to.length]
 }
 
 async function requestBrief($, words) {

@@ -322,6 +322,26 @@ test('a module reloaded within a session reads orders from the next turn on', as
   expect(client.ticks).toHaveLength(1)
 })
 
+test('/handoff STATUS is an action, and a misspelt action hands nothing over', async () => {
+  const { client, fire } = await start()
+  const later: (() => Promise<void>)[] = []
+  client.clock.after = (...[, work]: unknown[]) => void later.push(work as () => Promise<void>)
+  const type = (args: string) => fire('command.run', { args }) as Promise<{ text: string }>
+  await type(' STATUS ')
+  for (const work of later.splice(0)) await work()
+  expect(client.done.at(-1)).toBe('submit s1 [baton] /handoff status')
+  for (const [typed, meant] of [
+    ['stauts', 'status'],
+    ['canceled', 'cancel'],
+    ['aprove', 'approve'],
+  ])
+    expect((await type(typed!)).text).toContain(`Did you mean /handoff ${meant}?`)
+  expect(later).toEqual([])
+  expect(client.files.has('/live/s1.request.json')).toBe(false)
+  await type('start')
+  expect(client.files.has('/live/s1.request.json')).toBe(true)
+})
+
 test('/handoff is offered and stores a request, unless the user has a command of that name', async () => {
   const own = await start()
   expect(own.client.done).toEqual(['register handoff'])
