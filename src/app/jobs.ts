@@ -16,7 +16,7 @@ import { type ForgottenJob, forgetJob, jobsEndedBefore } from '../jobs/forget-jo
 import { readLogPart } from '../jobs/job-log.js'
 import { newJob } from '../jobs/new-job.js'
 import { jobLogPath } from '../jobs/run-job.js'
-import { viewJob, viewJobDetail } from '../jobs/view-job.js'
+import { attemptsToShow, viewJob, viewJobDetail } from '../jobs/view-job.js'
 import { checkWorkspace } from '../jobs/workspace/set-up.js'
 import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
 import { batonHome } from '../lib/home.js'
@@ -49,7 +49,7 @@ const MOST_PROJECTS = 100
 
 export function jobUseCases(app: App, program: OwnProgram): JobUseCases {
   const { store } = app
-  const shown = (jobId: string): JobView => viewJob(store.job(jobId)!, store.attempts(jobId))
+  const shown = (jobId: string): JobView => viewJob(store.job(jobId)!, attemptsToShow(store, jobId))
   const folders = (): string[] => [...new Set(store.sessions().flatMap(({ project }) => project ?? []))]
   return {
     jobs: (all) => listRecentJobs(store, all, app.now()),
@@ -59,7 +59,7 @@ export function jobUseCases(app: App, program: OwnProgram): JobUseCases {
     },
     job(id) {
       const job = findJob(store, id)
-      return viewJobDetail(job, store.attempts(job.jobId), jobFolder(app, job.jobId))
+      return viewJobDetail(job, attemptsToShow(store, job.jobId), jobFolder(app, job.jobId))
     },
     jobLog(id, after) {
       const { jobId, spec } = findJob(store, id)

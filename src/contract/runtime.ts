@@ -86,7 +86,10 @@ export interface RuntimeListener {
 
 /** The client's own report about its context. */
 export interface ContextUsage {
+  /** Tokens of the next request: those of the last answer and an estimate of what follows it. */
   used: number
+  /** Tokens of the last answer, as in `status`. Absent when the client reports only `used`. */
+  answered?: number
   /** Context window in tokens. Null while unknown. */
   window: number | null
   /** Tokens at which the client compacts or refuses. Null while unknown. */

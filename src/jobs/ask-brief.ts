@@ -32,7 +32,6 @@ interface BriefRequest {
   earlier: CutPoint | null
   /** True when the context no longer fits, so that asking the session as it is fails again. */
   tooLong: boolean
-  silenceMs: number
   /** Reason of the handoff. Undefined when the context is nearly full. */
   reason?: string | undefined
   /** Returns why asking must end: a spent budget or the user's wish. Null when it may continue. */
@@ -41,6 +40,8 @@ interface BriefRequest {
    * Called when the session gave a brief, before the brief is checked. May be called repeatedly.
    */
   onBriefGiven(): Promise<void>
+  /** Adds a line to the job's log. */
+  addLogLine(line: string): void
   /**
    * Returns a text about calls that the reopened session does not show, including those in `hides`.
    * The text is empty when there are no such calls.
@@ -63,7 +64,7 @@ export async function askBrief(
 ): Promise<{ brief: BriefRecord } | { instead: Outcome }> {
   const { attempt, earlier } = request
   let { tooLong } = request
-  const bounds = { silenceMs: Math.min(request.silenceMs, BRIEF_MS), turnMs: BRIEF_MS }
+  const bounds = { silenceMs: Math.min(request.job.spec.silenceMs, BRIEF_MS), turnMs: BRIEF_MS }
   // A copy is cut off before the request, so the full request is needed.
   const askText = (cut: CutPoint | null): string =>
     cut === null && deps.transcriptHolds(attempt.sessionId, requestText()) ? CUT_OFF : requestText()
@@ -120,7 +121,7 @@ interface BriefAnswer {
 
 async function ask(
   deps: JobDependencies,
-  { attempt, onBriefGiven }: Pick<BriefRequest, 'attempt' | 'onBriefGiven'>,
+  { attempt, onBriefGiven, addLogLine }: Pick<BriefRequest, 'attempt' | 'onBriefGiven' | 'addLogLine'>,
   session: LiveSession,
   text: string,
   bounds: { silenceMs: number; turnMs: number },
@@ -135,8 +136,10 @@ async function ask(
   if (first.text === null) return first
   await onBriefGiven()
   const coverage = deps.briefs.coverage(attempt.sessionId, first.text)
-  if (coverage === null || coverage.score >= deps.briefs.minScore(attempt.sessionId) || coverage.missing.length === 0)
-    return first
+  const bar = deps.briefs.minScore(attempt.sessionId)
+  if (coverage === null || coverage.score >= bar || coverage.missing.length === 0) return first
+  const data = { coverage: coverage.score, bar }
+  addLogLine(JSON.stringify({ type: 'baton', at: deps.now().toISOString(), event: 'brief', data }))
   const second = await turn(requestText({ missing: coverage.missing }))
   if (second.text === null) return second.outcome.how === 'stopped' ? second : first
   const better = deps.briefs.coverage(attempt.sessionId, second.text)

@@ -19,6 +19,7 @@ import { Journal, readAnswers } from './journal.js'
 import type { SessionHost } from './live-session.js'
 import type { Outcome } from './outcome.js'
 import { addUsage, ownSpend, SpendTracker, totalTokensOf } from './spend-tracker.js'
+import { attemptsToShow } from './view-job.js'
 
 /** Messages that end a retry: an answer, the client giving up, or the session being reopened. */
 const ENDS_RETRY: ReadonlySet<RuntimeMessage['kind']> = new Set(['answer', 'result', 'started'])
@@ -206,7 +207,8 @@ export class AttemptHost implements SessionHost {
     // Without answers, two measurements are compared.
     if (this.newest === null && before !== null) this.recordGrowth(usage.used - before)
     const growth = [...this.growth, usage.used - (this.newest?.used ?? usage.used)]
-    const { used: usedTokens, window: windowTokens, point: pointTokens } = usage
+    const { window: windowTokens, point: pointTokens } = usage
+    const usedTokens = usage.answered ?? usage.used
     const workedMs = this.workedMs()
     this.put({ state: 'working', usedTokens, windowTokens, pointTokens, growth: this.growth, workedMs })
     this.deps.recordUsage(usage, this.current)
@@ -266,7 +268,7 @@ export class AttemptHost implements SessionHost {
   private reportProgress(more: Partial<EventData['job_progress']>): void {
     const { number, turns, usedTokens, windowTokens, pointTokens, jobId } = this.current
     const { handoffs, spec } = this.deps.store.job(jobId)!
-    const all = this.deps.store.attempts(jobId)
+    const all = attemptsToShow(this.deps.store, jobId)
     const data = {
       handoffs,
       max_handoffs: spec.maxHandoffs,
@@ -278,7 +280,6 @@ export class AttemptHost implements SessionHost {
       used_tokens: usedTokens,
       window_tokens: windowTokens,
       compaction_tokens: pointTokens,
-      // The client reports the cost of a session at the end of a turn, so until then it is unknown.
       cost_usd: all.every((one) => one.costUsd !== null || one.turns === 0)
         ? sum(all, (one) => one.costUsd ?? 0)
         : null,

@@ -5,15 +5,19 @@ import { BatonError, EXIT } from '../lib/errors.js'
 import { isAlive } from '../lib/process-info.js'
 import type { Store } from '../store/store.js'
 import { isJobOver } from './job.js'
-import { viewJob } from './view-job.js'
+import { attemptsToShow, viewJob } from './view-job.js'
 
 const RECENT_MS = 7 * 24 * 3_600_000
 
 /** Returns open jobs and those of the last week, newest first. */
-export function listRecentJobs(store: Pick<Store, 'jobs' | 'attempts'>, everyone: boolean, now: Date): JobView[] {
+export function listRecentJobs(
+  store: Pick<Store, 'jobs' | 'attempts' | 'session'>,
+  everyone: boolean,
+  now: Date,
+): JobView[] {
   const all = store.jobs().toReversed()
   const shown = everyone ? all : all.filter((job) => isRecent(job, now))
-  return shown.map((job) => viewJob(job, store.attempts(job.jobId)))
+  return shown.map((job) => viewJob(job, attemptsToShow(store, job.jobId)))
 }
 
 /** True for an open job and for one that ended within the last week. */

@@ -33,6 +33,18 @@ test('a brief by code quotes the last brief of an agent and lists every call sin
   expect(prompt(4)).not.toContain('# Not in the brief')
 })
 
+test('a session with a brief below the bar is asked once more, and the job’s log says why', async () => {
+  const { run, deps, jobId } = scriptedJob({
+    sessions: [[scriptedStep(1, 155_000)], [{ text: 'Done.' }]],
+    replies: [{ when: 'as your whole answer', text: SCRIPTED_BRIEF }],
+  })
+  const missing = [{ kind: 'branch' as const, text: 'main' }]
+  deps.briefs.coverage = () => ({ score: 0.4, missing, unsupported: [], byKind: {} })
+  expect(await run()).toMatchObject({ state: 'completed', handoffs: 1 })
+  const log = readFileSync(join(folder, jobId, 'log.jsonl'), 'utf8')
+  expect(log.match(/"event":"brief","data":\{"coverage":0.4,"bar":0.8\}/g)).toHaveLength(1)
+})
+
 test('a list of calls too long for the brief is in a file that the brief names', async () => {
   const many = Array.from({ length: 400 }, (_, n) => ({ input: `step ${n} ${'x'.repeat(200)}`, result: 'did' }))
   const { run, runtime, jobId } = scriptedJob({

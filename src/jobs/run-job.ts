@@ -327,13 +327,13 @@ class JobRun {
             live,
             tooLong: outcome.how === 'too-long',
             earlier: host.earlierAnswer(),
-            silenceMs: this.job.spec.silenceMs,
             mustStop: () => host.mustStop(),
             describeUnreportedCalls: (hides) => this.prompts.describeUnreportedCalls(attempt, hides),
             reason: outcome.how === 'too-old' ? 'the session reached session.max_duration' : undefined,
             writeByCode: (reason) => this.prompts.writeBrief(attempt, reason),
             open: (at) => this.openAgain(host, at),
             onBriefGiven: () => this.nextClient.start(attempt),
+            addLogLine: this.addLogLine,
           })
     if ('instead' in given) {
       await this.nextClient.discard()

@@ -3,12 +3,29 @@ import type { Usage } from '../contract/reading.js'
 import type { AttemptRecord, CheckResult, JobRecord, JobRetry } from '../contract/records/job.js'
 import { isAlive } from '../lib/process-info.js'
 import { workTitle } from '../lib/short-title.js'
+import type { Store } from '../store/store.js'
 
 /** Returns a job in detail, including its budgets and the folder of its files. */
 export function viewJobDetail(job: JobRecord, attempts: readonly AttemptRecord[], files: string): JobDetail {
   const { budgets, checks } = job.spec
   const configured = checks.map(({ name, command }) => ({ name, command }))
   return { ...viewJob(job, attempts), configured_checks: configured, budgets, files }
+}
+
+/** Returns the sessions of a job with the cost that is known now, also within a turn. */
+export function attemptsToShow(store: Pick<Store, 'attempts' | 'session'>, jobId: string): AttemptRecord[] {
+  return store.attempts(jobId).map((attempt) => ({ ...attempt, costUsd: costSoFar(store, attempt) }))
+}
+
+/**
+ * Returns the cost of a session of a job. Null while no client has reported one.
+ * The runtime reports the cost at the end of a turn, the plugin module after each answer.
+ * The record of an ended session is not read, because a user may have resumed that session.
+ */
+function costSoFar(store: Pick<Store, 'session'>, { sessionId, costUsd, carried, endedAt }: AttemptRecord) {
+  const reported = endedAt === null ? (store.session(sessionId)?.costUsd ?? null) : null
+  if (reported === null) return costUsd
+  return Math.max(costUsd ?? 0, reported - (carried?.costUsd ?? 0))
 }
 
 /** Returns a job as commands and routes show it. */

@@ -8,7 +8,7 @@ import type { ForgottenJob } from '../../jobs/forget-job.js'
 import { isJobOver } from '../../jobs/job.js'
 import { LogReader } from '../../jobs/job-log.js'
 import { jobLogPath } from '../../jobs/run-job.js'
-import { viewJob, viewJobDetail } from '../../jobs/view-job.js'
+import { attemptsToShow, viewJob, viewJobDetail } from '../../jobs/view-job.js'
 import { formatCount } from '../../lib/counted.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { isAlive } from '../../lib/process-info.js'
@@ -37,7 +37,7 @@ export async function listJobsCommand(call: Call, cli: Cli): Promise<number> {
 export async function showJobCommand(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
     const job = findJob(app.store, call.words[1]!)
-    const view = viewJobDetail(job, app.store.attempts(job.jobId), jobFolder(app, job.jobId))
+    const view = viewJobDetail(job, attemptsToShow(app.store, job.jobId), jobFolder(app, job.jobId))
     cli.print(call.json ? JSON.stringify(view) : jobPage(view, cli.screen, app.now()).join('\n'))
     return EXIT.done
   })
@@ -93,7 +93,7 @@ async function stop(call: Call, cli: Cli, how: 'pause' | 'cancel'): Promise<numb
     cli,
     async (app) => {
       const job = await stopJob(app, cli.env, call.words[1]!, how)
-      if (call.json) cli.print(JSON.stringify(viewJob(job, app.store.attempts(job.jobId))))
+      if (call.json) cli.print(JSON.stringify(viewJob(job, attemptsToShow(app.store, job.jobId))))
       else cli.print(`${job.jobId} is ${job.state}${job.detail === '' ? '' : `: ${job.detail}`}.`)
       return EXIT.done
     },

@@ -8,7 +8,7 @@ import type { Event } from '../../contract/records/event.js'
 import type { JobBudgets, JobRecord, JobSpec, RuntimeName } from '../../contract/records/job.js'
 import type { App } from '../../engine/open-engine.js'
 import { requestStop } from '../../jobs/stop-job.js'
-import { viewJob } from '../../jobs/view-job.js'
+import { attemptsToShow, viewJob } from '../../jobs/view-job.js'
 import { EXIT, reasonOf } from '../../lib/errors.js'
 import type { Call, Cli, Command } from '../command.js'
 import { usageError } from '../parse-call.js'
@@ -137,7 +137,7 @@ export async function runJobsInForeground(app: App, cli: Cli, call: Call, jobIds
 }
 
 function tellEnd(app: App, cli: Cli, call: Call, job: JobRecord): void {
-  const view = viewJob(job, app.store.attempts(job.jobId))
+  const view = viewJob(job, attemptsToShow(app.store, job.jobId))
   if (call.json || call.value('output-format') === 'stream-json') cli.print(JSON.stringify(view))
   else cli.print(jobResultLines(view, cli.screen, app.now()).join('\n'))
 }
@@ -176,7 +176,7 @@ export function startDetachedJobs(app: App, cli: Cli, call: Call, jobIds: readon
   for (const jobId of jobIds) {
     const { pid, log } = startRunner(app, cli, jobId)
     const job = app.store.job(jobId)!
-    if (call.json) cli.print(JSON.stringify({ ...viewJob(job, app.store.attempts(jobId)), pid, log }))
+    if (call.json) cli.print(JSON.stringify({ ...viewJob(job, attemptsToShow(app.store, jobId)), pid, log }))
     else cli.print(`${jobId} runs in the background (process ${pid}). To watch it: baton jobs logs ${jobId} --follow.`)
   }
   return EXIT.done

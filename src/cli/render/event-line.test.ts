@@ -85,7 +85,14 @@ test('unknown values and fields of an event are shown as plain words, not as key
     /context · after the turn · msg_1$/,
   )
   expect(line(event('job_paused', { detail: 'its budget is spent' }))).toMatch(/job paused +its budget is spent$/)
-  expect(line({ ...event('job_started'), session_id: null, job_id: 'job_3f2a91' })).toContain('  job_3f2a  job started')
+  expect(line({ ...event('job_started'), session_id: null, job_id: 'job_3f2a91' })).toMatch(
+    / {2}job_3f2a {2}job started +job_3f2a91$/,
+  )
+  expect(line({ ...event('job_completed', { detail: '', handoffs: 1 }), job_id: 'job_3f2a91' })).toMatch(
+    /job_3f2a91 · 1 handoff$/,
+  )
+  const passed = { round: 2, rounds: 4, of: 3, passed: 3, failed: 0, next: 'completed' }
+  expect(line(event('checks_completed', passed))).toMatch(/checks ended +all checks passed in round 2 of 4$/)
   expect(line(event('silence_alarm', { tool_calls: 1, minutes: 3 }))).toMatch(/no reading for 1 tool call, 3 min/)
 })
 

@@ -177,11 +177,14 @@ function detail(event: Event): string {
 function jobDetail(event: Event): string | null {
   const { type, data } = event
   if (type === 'job_progress') return progressLine(event, plain)
+  if (type === 'checks_completed' && data.next === 'completed')
+    return `all checks passed in round ${text(data.round)} of ${text(data.rounds)}`
   if (type.startsWith('check') || type === 'job_session') return jobEventText(event) ?? ''
   if (!type.startsWith('job_')) return null
   return list([
-    text(data.agent),
+    event.job_id,
     text(data.detail) ?? text(data.reason),
+    typeof data.handoffs === 'number' ? count(data.handoffs, 'handoff') : null,
     data.until ? `until ${localTime(new Date(String(data.until)))}` : null,
   ])
 }
@@ -209,6 +212,7 @@ const WORDS: Record<string, string> = {
   sdk: 'from the SDK',
   monitor: 'from another program',
   handoff: 'at a handoff',
+  seen: 'first seen while it ran',
   startup: 'started',
   resume: 'resumed',
   clear: 'cleared',

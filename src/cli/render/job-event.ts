@@ -123,9 +123,13 @@ export function jobEventText({ type, data, job_id }: Event): string | null {
   return said === null ? null : replaceControls(said)
 }
 
-/** Returns the text of a job event. `hook` is a log line of a job's hook, not an event. */
-function sentence(type: Event['type'] | 'hook', data: Record<string, unknown>): string | null {
+/** Returns the text of a job event. `hook` and `brief` are lines of a job's log, not events. */
+function sentence(type: Event['type'] | 'hook' | 'brief', data: Record<string, unknown>): string | null {
   switch (type) {
+    case 'brief': {
+      const [score, bar] = [percentText(Number(data.coverage) * 100), percentText(Number(data.bar) * 100)]
+      return `the brief covers ${score}, less than ${bar}: the session is asked once more`
+    }
     case 'hook': {
       if (data.decision) return `hook decision: ${text(data.decision)} (${text(data.reason)})`
       const ended = data.error

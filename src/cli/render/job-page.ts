@@ -367,9 +367,10 @@ export class StepLines {
   /** Paths below `folder` are shown relative to it. */
   constructor(private readonly folder: string) {}
 
-  /** Returns the lines of calls whose results are in `lines`. */
+  /** Returns Baton's own lines, and one for each call whose result is in `lines`. */
   take(lines: readonly JobLogLine[], now: number, { paint, columns }: Pick<Screen, 'paint' | 'columns'>): string[] {
     return lines.flatMap(({ kind, text, ok, call_id: id }) => {
+      if (kind === 'baton') return [cutToWidth(text, columns)]
       if (id === undefined) return []
       if (kind === 'call') this.callsUnderWay.set(id, { text: this.short(text), since: now })
       const call = this.callsUnderWay.get(id)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { JobLogLine } from '../../contract/api/jobs.js'
+import { readLogLine } from './job-log-lines.js'
 import { StepLines } from './job-page.js'
 import { plain } from './screen.js'
 
@@ -23,6 +24,14 @@ test('a returned call is one line with mark, tool, relative path, and its durati
   expect(steps.running()).toBe('→ Bash npm test')
   expect(steps.take([result('b', 'ok')], 12_400, screen)).toEqual(['✓ Bash npm test (12 s)'])
   expect(steps.running()).toBeNull()
+})
+
+test('a line that Baton wrote into the log is shown as it stands', () => {
+  const steps = new StepLines('/home/me/shop')
+  const said = { type: 'baton', at: '2026-03-01T12:00:00.000Z', event: 'brief', data: { coverage: 0.4, bar: 0.8 } }
+  expect(steps.take(readLogLine(JSON.stringify(said), 'claude-code'), 0, { paint: plain, columns: 100 })).toEqual([
+    'the brief covers 40%, less than 80%: the session is asked once more',
+  ])
 })
 
 test('a failed call gives its reason in the same line, however long the call is', () => {

@@ -99,10 +99,12 @@ export class ClientSession implements RunningSession {
     const reply = await this.ask('context usage', USAGE_MS, () => this.control.contextUsage())
     const told = readContextUsage(reply, this.env)
     if (told === null) return null
-    const used = told.estimate ?? told.reading.used
+    const answered = told.reading.used
+    const used = told.estimate ?? answered
     if (used === null) return null
     const { window, point, mode } = told.limits
-    return { used, window, point, proactive: mode === 'proactive', model: told.reading.model }
+    const usage = { used, window, point, proactive: mode === 'proactive', model: told.reading.model }
+    return answered === null ? usage : { ...usage, answered }
   }
 
   async forbidCompaction(): Promise<void> {
