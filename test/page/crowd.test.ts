@@ -28,7 +28,7 @@ afterAll(async () => {
 
 async function begin(session: string): Promise<void> {
   const cwd = `/srv/${session}`
-  await stage.hook('print.UserPromptSubmit', session, { cwd })
+  await stage.hook('print.UserPromptSubmit', session, { cwd, prompt: session })
   await stage.status(session, 30_000, { cwd, workspace: { current_dir: cwd, project_dir: cwd } })
 }
 

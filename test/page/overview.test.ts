@@ -22,7 +22,7 @@ describe('the overview', () => {
     expect(await seriousFaults(page)).toEqual([])
 
     await stage.hook('print.SessionStart', 'one')
-    await stage.hook('print.UserPromptSubmit', 'one')
+    await stage.hook('print.UserPromptSubmit', 'one', { prompt: 'Fix the login' })
     await stage.status('one', 50_000)
     const row = page.getByRole('listitem').filter({ hasText: 'shop' })
     await row.waitFor()
@@ -35,10 +35,10 @@ describe('the overview', () => {
 
   test('the overview shows a session as an alarm as soon as it becomes critical, in gauge and list', async () => {
     const { page, faults } = await stage.open()
-    await page.getByRole('link', { name: 'shop', exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Fix the login', exact: true }).waitFor()
     expect(await page.locator('.alarm').count()).toBe(0)
     await stage.status('one', 160_000)
-    await page.locator('.alarm[data-kind=critical]').filter({ hasText: 'shop is 96%' }).waitFor()
+    await page.locator('.alarm[data-kind=critical]').filter({ hasText: 'Fix the login is 96%' }).waitFor()
     await page.getByRole('listitem').getByText('critical').first().waitFor()
     await page.locator('[aria-live=assertive]').getByText('96%').first().waitFor({ state: 'attached' })
     expect(faults).toEqual([])
@@ -75,7 +75,7 @@ describe('the overview', () => {
   test('a session that waits for the user is listed above a full one, unless the user sorts otherwise', async () => {
     const cwd = '/srv/asks'
     await stage.hook('print.SessionStart', 'asks', { cwd })
-    await stage.hook('print.UserPromptSubmit', 'asks', { cwd })
+    await stage.hook('print.UserPromptSubmit', 'asks', { cwd, prompt: 'asks' })
     await stage.status('asks', 20_000, { cwd, workspace: { current_dir: cwd, project_dir: cwd } })
     const { page } = await stage.open('/')
     const first = page.locator('.seat-name').first()
@@ -90,7 +90,7 @@ describe('the overview', () => {
     await expect.poll(() => first.textContent()).toBe('asks')
     expect(await rows()).toEqual(await ids())
     await page.locator('.toolbar select').selectOption('alarms')
-    await expect.poll(() => first.textContent()).toBe('shop')
+    await expect.poll(() => first.textContent()).toBe('Fix the login')
     expect(page.url()).toContain('sort=alarms')
     await stage.hook('terminal.SessionEnd.clear', 'asks', { cwd })
     await page.close()
@@ -200,9 +200,9 @@ describe('the overview', () => {
 
   test('a restarted server locks both tabs of a browser until a new ticket unlocks them', async () => {
     const { page, context } = await stage.open('/')
-    await page.getByRole('link', { name: 'shop', exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Fix the login', exact: true }).waitFor()
     const { page: other } = await stage.open('/', { context })
-    await other.getByRole('link', { name: 'shop', exact: true }).waitFor()
+    await other.getByRole('link', { name: 'Fix the login', exact: true }).waitFor()
     await stage.stopServer('SIGKILL')
     await page.locator('.connection[data-status=lost]').waitFor()
     await stage.startServer()

@@ -5,7 +5,7 @@ let stage: PageStage
 beforeAll(async () => {
   stage = await pageStage()
   await stage.hook('print.SessionStart', 'climber')
-  await stage.hook('print.UserPromptSubmit', 'climber')
+  await stage.hook('print.UserPromptSubmit', 'climber', { prompt: 'Fix the login' })
   for (const used of [20_000, 45_000, 70_000]) await stage.status('climber', used)
   await stage.hook('print.SessionStart', 'compacted')
   for (const used of [80_000, 140_000]) await stage.status('compacted', used)
@@ -23,7 +23,7 @@ afterAll(() => stage.close())
 describe('the page of a session', () => {
   test('the address of a session opens its figures, gauge with levels, curve and timeline', async () => {
     const { page, faults } = await stage.open('/sessions/climber')
-    await page.getByRole('heading', { level: 1, name: /^shop/ }).waitFor()
+    await page.getByRole('heading', { level: 1, name: /^Fix the login/ }).waitFor()
     await page.locator('.measure-number').getByText('42%').waitFor()
     expect(await page.locator('.gauge-scale span').allTextContents()).toEqual([
       'notice',

@@ -21,8 +21,9 @@ describe('seats', () => {
     expect(seat?.cost_usd).toBe(1)
   })
 
-  test('a seat is named by its own name, its job’s title, its folder, or its session id', () => {
-    expect(seatName(makeSessionRow({ seat_name: 'builder' }))).toBe('builder')
+  test('a seat is named by its own name, its title, its folder, or its session id', () => {
+    expect(seatName(makeSessionRow({ seat_name: 'builder', title: 'Fix the login' }))).toBe('builder')
+    expect(seatName(makeSessionRow({ title: 'Fix the login' }))).toBe('Fix the login')
     expect(seatName(makeSessionRow())).toBe('shop')
     const job = { seat_name: 'job_8c96', job_id: 'job_8c96' }
     expect(seatName(makeSessionRow({ ...job, title: 'Migrate the orders' }))).toBe('Migrate the orders')

@@ -38,13 +38,15 @@ type NamedSeat = Pick<SessionRow, 'seat_name' | 'project' | 'cwd' | 'session_id'
   Partial<Pick<SessionRow, 'job_id' | 'title'>>
 
 /**
- * Returns the seat's own name, else its folder's, else the beginning of the session's id.
+ * Returns the seat's own name, else the session's title, its folder or the beginning of its id.
+ * Ten unnamed terminals in one folder differ by their titles.
  * A job's seat gets the job's title, because its own name is only the job's id.
  */
 export function seatName(row: NamedSeat): string {
   const folder = row.project ?? row.cwd
   const isJob = row.seat_name !== null && row.seat_name === row.job_id
-  return (isJob ? row.title : null) ?? row.seat_name ?? (folder === null ? shortId(row.session_id) : folderName(folder))
+  const [first, second] = isJob ? [row.title, row.seat_name] : [row.seat_name, row.title]
+  return first ?? second ?? (folder === null ? shortId(row.session_id) : folderName(folder))
 }
 
 /** True when both have the same rows, so that the seat need not be redrawn. */

@@ -52,6 +52,7 @@ describe('texts of numbers', () => {
 
   test('sizes and durations are shown in their largest fitting unit', () => {
     expect([12, 1_400, 2_500_000].map(bytesText)).toEqual(['12 B', '1.4 kB', '2.5 MB'])
+    expect([-2_076, 0].map(durationText)).toEqual(['0 s', '0 s'])
     expect([850, 12_400, 180_000, 4_800_000, 187_200_000].map(durationText)).toEqual([
       '850 ms',
       '12 s',

@@ -59,6 +59,8 @@ export function bytesText(bytes: number | null | undefined): string {
 /** Duration: `850 ms`, `12 s`, `3 min`, `1 h 20 min`, `2 d 4 h`. */
 export function durationText(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return UNKNOWN_TEXT
+  // The page's clock is up to five seconds late, so a time that has just begun lies ahead of it.
+  if (ms <= 0) return '0 s'
   if (ms < 1_000) return `${Math.round(ms)} ms`
   const seconds = Math.round(ms / 1_000)
   if (seconds < 60) return `${seconds} s`

@@ -62,6 +62,7 @@ function Brief({ brief, refetch }: { brief: BriefDetail; refetch: () => void }) 
             <ReviewCountdown brief={brief} />
           </span>
         )}
+        {brief.title !== null && !title.endsWith(brief.title) && <span className="cut">{brief.title}</span>}
         <span className="quiet">
           written <RelativeTime at={brief.taken_at} />
         </span>

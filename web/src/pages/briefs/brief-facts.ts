@@ -67,6 +67,10 @@ export function briefSeat({ seat_name, title, project, session_id }: BriefRow): 
   return seatName({ seat_name, job_id, title, project, cwd: null, session_id })
 }
 
+/** Title of the brief's session and the reason of the brief. Empty when neither is known. */
+export const briefAbout = (brief: BriefRow): string =>
+  [brief.title === briefSeat(brief) ? null : brief.title, brief.reason].filter((part) => part !== null).join(' · ')
+
 /** Title of a brief: `Brief 3 of api`. */
 export const briefTitle = (brief: BriefRow): string => `Brief ${brief.sequence} of ${briefSeat(brief)}`
 

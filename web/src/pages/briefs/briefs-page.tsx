@@ -15,7 +15,7 @@ import { EmptyList, Problem, Skeleton } from '../../parts/page-states.js'
 import { RelativeTime } from '../../parts/relative-time.js'
 import { briefHref } from '../../parts/route.js'
 import { BriefDetailPage } from './brief-detail.js'
-import { AUTHORS, briefMatches, briefSeat, inReviewOrder, isInReview } from './brief-facts.js'
+import { AUTHORS, briefAbout, briefMatches, briefSeat, inReviewOrder, isInReview } from './brief-facts.js'
 import { CoverageScore, ReviewQueue } from './brief-review.js'
 import { BriefStatus } from './brief-status.js'
 
@@ -90,7 +90,7 @@ const COLUMNS: readonly Column<BriefRow>[] = [
         <span>
           {briefSeat(row)} <span className="quiet">{row.sequence}</span>
         </span>
-        {row.reason !== null && <span className="brief-reason quiet">{row.reason}</span>}
+        {briefAbout(row) !== '' && <span className="brief-reason quiet">{briefAbout(row)}</span>}
       </span>
     ),
   },

@@ -70,8 +70,8 @@ function lastSilence(feed: readonly Event[]): Map<string, string> {
 }
 
 function alarmOfBrief(brief: BriefRow): Alarm {
-  const name =
-    brief.seat_name ?? seatName({ seat_name: null, project: brief.project, cwd: null, session_id: brief.session_id })
+  const { seat_name, title, project, session_id } = brief
+  const name = seatName({ seat_name, title, project, cwd: null, session_id })
   return {
     key: `review ${brief.brief_id}`,
     kind: 'review',

@@ -1,7 +1,15 @@
 import { memo, type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import type { HandoffView, SessionRow } from '../../../../src/contract/api/sessions.js'
 import { isSameSeat, type Seat } from '../../live/seats.js'
-import { countedNoun, groupedText, moneyText, percentText, shortId, tokensText } from '../../parts/format.js'
+import {
+  countedNoun,
+  folderName,
+  groupedText,
+  moneyText,
+  percentText,
+  shortId,
+  tokensText,
+} from '../../parts/format.js'
 import { Gauge, GaugeNumber, GaugeTokens, SubagentGauge } from '../../parts/gauge.js'
 import { handoffStateText, handoffWaitText } from '../../parts/handoff-text.js'
 import { LevelMark } from '../../parts/level-mark.js'
@@ -108,7 +116,7 @@ function SeatOrigin({ row, name }: { row: SessionRow; name: string }) {
   const folder = row.project ?? row.cwd
   const parts = [
     row.title,
-    row.seat_name === null || folder === null ? null : folder.split('/').filter(Boolean).at(-1),
+    folder === null ? null : folderName(folder),
     row.branch,
     row.job_id === null ? null : 'job',
   ].filter((part) => part !== null && part !== undefined && part !== name && part !== row.job_id)

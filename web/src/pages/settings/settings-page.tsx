@@ -127,7 +127,7 @@ function ConfigurationFiles({ settings }: { settings: Settings }) {
             <span className="mono">{path}</span>{' '}
             <span className="quiet">
               {!exists
-                ? 'does not exist yet: create it to change settings'
+                ? `does not exist yet: ${path.endsWith('config.yaml') ? 'baton config init creates it' : 'create it'}`
                 : path === untrusted?.path
                   ? `is not trusted (${untrusted.reason}): only new levels apply. Ignored keys: ${keysOf(untrusted)}.`
                   : 'is in use'}
