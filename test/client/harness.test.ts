@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { type Model, startModel } from '../../src/model/model.js'
 import type { ScriptInput } from '../../src/model/script.js'
 import { makeHome } from '../harness/home.js'
@@ -47,9 +47,13 @@ test('disposing of a test home ends its processes and removes its folder', async
   expect(existsSync(home.dir)).toBe(false)
 })
 
-test('the home of a failed test is not removed', async () => {
+test('the home of a failed test is not removed, and its place is printed', async () => {
   const home = makeHome()
+  // Printed here, the line would look like that of a test that failed.
+  const print = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  onTestFinished(() => print.mockRestore())
   await home.dispose(true)
+  expect(print.mock.calls).toEqual([[`kept ${home.dir}\n`]])
   expect(existsSync(home.project)).toBe(true)
   execFileSync('rm', ['-rf', home.dir])
 })
