@@ -40,7 +40,7 @@ const PROGRAMS: [Check['kind'], RegExp][] = [
         'nosetests|tox|nox|go test|gotestsum|ginkgo|cargo (?:\\+\\S+ )?(?:test|nextest|llvm-cov)|ctest|phpunit|' +
         'pest|rspec|' +
         'rake (?:test|spec)|rails test|dotnet (?:test|vstest)|swift test|mix test|deno test|bun test|node --test|' +
-        String.raw`bazel test|meson test|zig build test|zig test|flutter test|dart test|busted|bats|stack test|` +
+        'bazel test|meson test|zig build test|zig test|flutter test|dart test|busted|bats|stack test|' +
         String.raw`cabal test|lein test|newman run|k6 run|hatch test|hurl --test)(?=\s|$)`,
     ),
   ],

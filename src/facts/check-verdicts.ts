@@ -39,9 +39,9 @@ export const VERDICTS: readonly Verdict[] = [
     isOfTests: true,
     failed: new RegExp(
       String.raw`^error: Recipe \x60.*\x60 (?:failed|was terminated|could not)|^task: (?:Failed to run task|` +
-        String.raw`Task ".*" ` +
+        'Task ".*" ' +
         String.raw`does not exist)|^ ?ERROR {1,2}run failed: command |^ *Failed: {2,}\S+#\S+|` +
-        String.raw`^ ?(?:NX|>  NX) .*(?:failed|Cannot find)`,
+        '^ ?(?:NX|>  NX) .*(?:failed|Cannot find)',
       'm',
     ),
     passed: /^ *(?:NX|> {2}NX) +Successfully ran targets?|^ *Tasks: +(\d+) successful, \1 total/m,
@@ -58,7 +58,7 @@ export const VERDICTS: readonly Verdict[] = [
   {
     program: 'npm, pnpm, yarn, bun',
     failed: new RegExp(
-      String.raw`^npm (?:ERR!|error) (?:code ELIFECYCLE|Lifecycle script|Missing script|Test failed|command failed)|` +
+      '^npm (?:ERR!|error) (?:code ELIFECYCLE|Lifecycle script|Missing script|Test failed|command failed)|' +
         String.raw`\bELIFECYCLE\b|^error Command failed with exit code|^error: script ".*" exited with code|` +
         String.raw`\bERR_PNPM_`,
       'm',
