@@ -239,14 +239,22 @@ function todoFact({ id, text, status, line, at }: KeptTodo): Fact {
   return { kind: 'todo', text, line, at, state: TODO_STATES[status], detail: { id, doing: status === 'doing' } }
 }
 
-const SCRATCH = /^(?:\/private)?\/(?:tmp|var\/tmp|var\/folders|dev)\/|(?:^|\/)\.git\//
+const TEMPORARY = /^(?:\/private)?\/(?:tmp|var\/tmp|var\/folders|dev)\//
+const OF_GIT = /(?:^|\/)\.git\//
+
+/** True for a temporary file, unless the work itself is in a temporary folder. */
+const isTemporary = (path: string, root: string | null): boolean =>
+  TEMPORARY.test(path) && !(root !== null && path.startsWith(`${root}/`))
 
 /**
  * True for a file that a command wrote outside of the work: a temporary file, or one of git's own.
  */
 function isScratch(path: string, root: string | null): boolean {
-  return SCRATCH.test(root !== null && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path)
+  const inside = root !== null && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path
+  return isTemporary(path, root) || OF_GIT.test(inside)
 }
+
+const MAKES_COMMIT = /\bgit\b[^\n|;&]*\bcommit\b/
 
 /** Most names of changed parts that are kept of a file; the newest count. */
 const MOST_NAMES = 12
@@ -261,13 +269,16 @@ interface FileState {
   /** Changes whose call did not return. They may have been made. */
   open: Map<string, CallEntry>
   root: string | null
+  /** Line of the newest commit. 0 before the first. */
+  committedAt: number
 }
 
 /**
  * Collects files that were read or changed, by tools or evidently by commands.
- * A file that was changed once stays changed.
+ * A file that was changed once stays changed, unless the change was undone before any commit:
+ * git restored the file, or a command removed a file that the session had made.
  */
-function watchFiles(state: FileState = { found: new Map(), open: new Map(), root: null }): Watcher {
+function watchFiles(state: FileState = { found: new Map(), open: new Map(), root: null, committedAt: 0 }): Watcher {
   const { found, open } = state
 
   const put = (
@@ -279,7 +290,9 @@ function watchFiles(state: FileState = { found: new Map(), open: new Map(), root
   ): void => {
     let fact = found.get(path)
     if (fact === undefined) {
-      const detail = { reads: 0, changes: 0, removed: false }
+      const detail: Fact['detail'] = { reads: 0, changes: 0, removed: false }
+      // A client lets an agent write over a file only after it read that file.
+      if (changed && more.removed !== true) detail.made = true
       fact = { kind: 'file', text: relativePath(path, state.root), line, at, state: 'read', detail }
       found.set(path, fact)
     }
@@ -305,8 +318,9 @@ function watchFiles(state: FileState = { found: new Map(), open: new Map(), root
       const { act } = call
       const cwd = call.cwd ?? state.root
       if (act.type === 'read' || act.type === 'change') {
-        if (returned.ok !== false)
-          put(resolvePath(act.path, cwd), act.type === 'change', returned.line, returned.at, {
+        const path = resolvePath(act.path, cwd)
+        if (returned.ok !== false && !(act.type === 'change' && isTemporary(path, state.root)))
+          put(path, act.type === 'change', returned.line, returned.at, {
             written: act.type === 'change' ? act.written : undefined,
           })
       } else if (act.type === 'command' && !returned.refused) byCommand(act.command, cwd, returned, act.background)
@@ -318,11 +332,27 @@ function watchFiles(state: FileState = { found: new Map(), open: new Map(), root
   }
 
   function byCommand(command: string, cwd: string | null, returned: ResultEntry, background: boolean): void {
-    const { changed, read } = filesOf(command, cwd, returned.ok === false, returned.text)
+    const { changed, restored, read } = filesOf(command, cwd, returned.ok === false, returned.text)
     // A background command may not have read its files yet.
     if (!background) for (const path of read) put(path, false, returned.line, returned.at)
-    for (const { path, removed } of changed)
-      if (!isScratch(path, state.root)) put(path, true, returned.line, returned.at, { removed })
+    for (const { path, removed } of changed) {
+      if (removed && isOwnAndUncommitted(path)) found.delete(path)
+      else if (!isScratch(path, state.root)) put(path, true, returned.line, returned.at, { removed })
+    }
+    for (const path of restored) restore(path)
+    if (returned.ok !== false && MAKES_COMMIT.test(command)) state.committedAt = returned.line
+  }
+
+  function isOwnAndUncommitted(path: string): boolean {
+    const fact = found.get(path)
+    return fact?.state === 'changed' && fact.detail.made === true && fact.line > state.committedAt
+  }
+
+  function restore(path: string): void {
+    const fact = found.get(path)
+    if (fact === undefined || fact.state !== 'changed' || fact.line < state.committedAt) return
+    const { names: _, ...detail } = fact.detail
+    found.set(path, { ...fact, state: 'read', detail: { ...detail, changes: 0, removed: false } })
   }
 
   function unconfirmed(call: CallEntry): Fact[] {

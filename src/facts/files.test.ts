@@ -68,7 +68,9 @@ test.each<[string, string[]]>([
   ['cd src && touch a.ts && cd .. && touch b.ts', ['src/a.ts', 'b.ts']],
   ["cat > db.sh <<'EOF'\npg_dump > /var/x.sql\nEOF", ['db.sh']],
   ['curl -sSL -o install.sh https://example.org/i.sh', ['install.sh']],
-  ['git checkout -- src/a.ts', ['src/a.ts']],
+  ['git checkout -- src/a.ts', []],
+  ["sed -i '' 's/a/b/' a.ts", ['a.ts']],
+  ["cd x && sed -i '' 's/if a {$/if b {/' y/a.ts", ['x/y/a.ts']],
   ['npm test > /dev/null 2>&1', []],
   ['rm -rf dist node_modules', []],
   ['rm *.log "$TMP"', []],
@@ -98,4 +100,24 @@ test('a changed file names what its changed parts define, the newest last', () =
   const facts = startFacts()
   for (const entry of [first, returned(first, 'ok'), second, returned(second, 'ok')]) facts.add(entry)
   expect(facts.facts().find(({ kind }) => kind === 'file')!.detail.names).toBe('parse\ncheck')
+})
+
+test('a change that git or a command undid before any commit is no change', () => {
+  const edit = called({ type: 'change', path: '/p/a.ts' })
+  const read = called({ type: 'read', path: '/p/a.ts' })
+  const made = called({ type: 'change', path: '/p/new.ts' })
+  const before = [read, returned(read, 'x'), edit, returned(edit, 'ok', { line: 3 }), made, returned(made, 'ok')]
+  expect(fileStates(...before)).toEqual({ '/p/a.ts': 'changed', '/p/new.ts': 'changed' })
+  expect(fileStates(...before, ...ran('git checkout -- /p/a.ts', '', { line: 9 }))).toMatchObject({ '/p/a.ts': 'read' })
+  expect(fileStates(...before, ...ran('git restore /p/a.ts', '', { line: 9 }))).toMatchObject({ '/p/a.ts': 'read' })
+  expect(fileStates(...before, ...ran('rm /p/new.ts', '', { line: 9 }))).toEqual({ '/p/a.ts': 'changed' })
+  const committed = ran('git commit -am "fix: a"', '', { line: 8 })
+  expect(fileStates(...before, ...committed, ...ran('git checkout -- /p/a.ts', '', { line: 9 }))).toMatchObject({
+    '/p/a.ts': 'changed',
+  })
+})
+
+test('a temporary file that a tool wrote is no part of the work', () => {
+  const change = called({ type: 'change', path: '/tmp/demo/run.sh' })
+  expect(fileStates(change, returned(change, 'ok'))).toEqual({})
 })

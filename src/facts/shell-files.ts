@@ -12,6 +12,8 @@ interface ShellChange {
  */
 interface ShellFiles {
   changed: ShellChange[]
+  /** Files that git set back to their committed content. */
+  restored: string[]
   read: string[]
 }
 
@@ -37,7 +39,7 @@ const cache = new Map<string, ShellFiles>()
 const MOST_CACHED = 200
 
 function readFiles(command: string, cwd: string | null, failed: boolean, output: string): ShellFiles {
-  const files: ShellFiles = { changed: [], read: [] }
+  const files: ShellFiles = { changed: [], restored: [], read: [] }
   if (!EVIDENT.test(command)) return files
   let here = cwd
   const runs = parseCommandLine(command)
@@ -60,6 +62,7 @@ function readFiles(command: string, cwd: string | null, failed: boolean, output:
     const told = touchedFiles(program, words.slice(1), run)
     for (const word of told.removed) for (const path of at(word)) files.changed.push({ path, removed: true })
     for (const word of told.written) for (const path of at(word)) files.changed.push({ path, removed: false })
+    for (const word of told.restored ?? []) files.restored.push(...at(word))
     for (const word of told.read) files.read.push(...at(word))
   })
   return files
@@ -79,6 +82,7 @@ interface TouchedFiles {
   written: ShellWord[]
   removed: ShellWord[]
   read: ShellWord[]
+  restored?: ShellWord[]
 }
 
 const NOTHING: TouchedFiles = { written: [], removed: [], read: [] }
@@ -134,8 +138,9 @@ function touchedFiles(program: string, args: ShellWord[], run: ShellRun): Touche
 
 function sed(args: ShellWord[]): TouchedFiles {
   const inPlace = args.some(({ text }) => /^(?:-i|--in-place|-[nErs]*i)/.test(text))
-  // The sed of BSD takes the suffix as a separate word.
-  const files = scriptOperands(args, /^(?:-e|-f|--expression|--file)$/).filter(({ text }) => text !== '')
+  // The sed of BSD takes the suffix of the backup as a separate word: `sed -i '' s/a/b/ file`.
+  const words = args.filter(({ text }, i) => text !== '' || args[i - 1]?.text !== '-i')
+  const files = scriptOperands(words, /^(?:-e|-f|--expression|--file)$/).filter(({ text }) => text !== '')
   return inPlace ? { ...NOTHING, written: files } : { ...NOTHING, read: files }
 }
 
@@ -152,10 +157,10 @@ function git(args: ShellWord[]): TouchedFiles {
     case 'restore':
       return rest.some(({ text }) => text === '--staged')
         ? NOTHING
-        : { ...NOTHING, written: plain.filter(looksLikeFile) }
+        : { ...NOTHING, restored: plain.filter(looksLikeFile) }
     case 'checkout': {
       const dashes = rest.findIndex(({ text }) => text === '--')
-      return dashes < 0 ? NOTHING : { ...NOTHING, written: rest.slice(dashes + 1).filter(looksLikeFile) }
+      return dashes < 0 ? NOTHING : { ...NOTHING, restored: rest.slice(dashes + 1).filter(looksLikeFile) }
     }
     default:
       return NOTHING

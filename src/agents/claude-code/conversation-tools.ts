@@ -44,9 +44,13 @@ function withPath(type: 'read' | 'change', input: Fields): ToolAction {
   return path === null ? { type: 'other', words: wordsOf(input) } : { type, path }
 }
 
+/** File in which the client keeps a plan until the user approves it. No part of the work. */
+const PLAN_FILE = /\/\.?claude\/plans\/[^/]+\.md$/
+
 function change(input: Fields): ToolAction {
   const act = withPath('change', input)
   if (act.type !== 'change') return act
+  if (PLAN_FILE.test(act.path)) return { type: 'other', words: wordsOf(input) }
   const edits = [input, ...asList(input.edits).map((edit) => asObject(edit) ?? {})]
   const written = edits
     .flatMap((edit) => [

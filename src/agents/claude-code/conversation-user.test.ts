@@ -114,3 +114,12 @@ test('words with which the user declined a plan are said by the user', () => {
   const bare = entriesOf(plan, resultLine('c1', 'keep the old one for now', { is_error: true }))
   expect(bare[2]).toMatchObject({ by: 'user', text: 'keep the old one for now' })
 })
+
+test("the client's own plan file is no file of the work", () => {
+  const plan = { file_path: '/home/me/.claude/plans/quiet-river.md', content: '# Two tables' }
+  const entries = entriesOf(
+    callLine('c1', 'Write', plan),
+    callLine('c2', 'Write', { ...plan, file_path: '/p/plan.md' }),
+  )
+  expect(entries.map((entry) => entry.kind === 'called' && entry.act.type)).toEqual(['other', 'change'])
+})
