@@ -17,7 +17,6 @@ import {
 import { runPrint } from '../harness/run-print.js'
 import { runSdk } from '../harness/run-sdk.js'
 import { mainRequests, type Stage, stage } from '../harness/stage.js'
-import { startTui } from '../harness/tui.js'
 import { until } from '../harness/wait.js'
 
 const PROACTIVE = 'claude-opus-4-6'
@@ -166,20 +165,4 @@ test('repeated manual compactions never treat Baton’s text as the user’s', a
     ['completed', 33_008],
   ])
   expect(await it.events('loss_report')).toHaveLength(2)
-})
-
-test('a manual compaction in the terminal has an archive and a recovery', async () => {
-  const it = await stage(TALK, { mod: true, server: false })
-  holdUntilWritten(it.home, { results: 1, text: 'One.' })
-  const tui = await startTui(it.home, { model: PROACTIVE })
-  await tui.submit(PROMPT)
-  await tui.waitIdle()
-  await tui.submit('/compact keep the colour of the button')
-  await tui.waitFor(/Compacted/)
-  await tui.waitIdle()
-  expect(await it.session()).toMatchObject({ state: 'idle', compactions: 1, cycle: 2 })
-  await tui.submit('on')
-  await tui.waitIdle()
-  await expectCompactionHandled(it, { trigger: 'manual', before: 101_008 })
-  await tui.exit()
 })

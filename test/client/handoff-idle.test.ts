@@ -6,12 +6,7 @@ import { mainRequests } from '../harness/stage.js'
 import { until } from '../harness/wait.js'
 import { BRIEF, FRESH, inState, type TmuxStage, tmuxStage } from './handoff-tmux-stage.js'
 
-const CLIENTS = [
-  ['by the mod', true, false],
-  ['by keys, beside a server', false, true],
-] as const
-
-async function idle(mod: boolean, server: boolean): Promise<TmuxStage> {
+async function idle(): Promise<TmuxStage> {
   const script = {
     steps: [
       { text: 'Ready.', used: 20_008 },
@@ -19,17 +14,17 @@ async function idle(mod: boolean, server: boolean): Promise<TmuxStage> {
     ],
     conversations: [FRESH],
   }
-  const it = await tmuxStage(script, { mod, server, config: 'handoff: { bar: 0.1 }\n' })
+  const it = await tmuxStage(script, { mod: true, config: 'handoff: { bar: 0.1 }\n' })
   await it.tui.submit('Note each item. Never change the file prices.csv.')
   await it.tui.waitIdle()
   await until('it is known to be idle', async () => (await it.sessions())[0]?.state === 'idle')
   return it
 }
 
-async function goesOn(it: TmuxStage, mod: boolean): Promise<void> {
+async function goesOn(it: TmuxStage): Promise<void> {
   const done = await inState(it, 'done')
   expect(done).toMatchObject({
-    way: mod ? 'mod' : 'tmux',
+    way: 'mod',
     cause: 'user',
     unattended: false,
     newSessionId: it.tui.sessionId(),
@@ -39,32 +34,29 @@ async function goesOn(it: TmuxStage, mod: boolean): Promise<void> {
   expect(await it.clears()).toBe(1)
 }
 
-test.each(CLIENTS)(
-  'an idle session that is asked for its brief writes it and is handed off: %s',
-  async (_, mod, server) => {
-    const it = await idle(mod, server)
-    const { next } = await it.json<{ next: string }>('handoffs', 'request', it.old, '--reason', 'the model changes')
-    expect(next).toMatch(/Its agent is asked now/)
-    await goesOn(it, mod)
-    const asked = mainRequests(it.model, it.old).filter((entry) =>
-      visibleTexts(entry).at(-1)?.includes('[baton] A handoff brief '),
-    )
-    expect(asked).toHaveLength(1)
-    expect(visibleTexts(asked[0]!).at(-1)).toContain('the model changes')
-    expect((await it.messages()).filter(({ category }) => category === 'handoff')).toMatchObject([
-      { status: 'delivered', via: mod ? 'order' : 'keys', repeated: false },
-    ])
-    expect(JSON.stringify(mainRequests(it.model, it.tui.sessionId()!)[0]!.body)).toContain('the shop opens on Monday')
-  },
-)
+test('an idle session that is asked for its brief writes it and is handed off', async () => {
+  const it = await idle()
+  const { next } = await it.json<{ next: string }>('handoffs', 'request', it.old, '--reason', 'the model changes')
+  expect(next).toMatch(/Its agent is asked now/)
+  await goesOn(it)
+  const asked = mainRequests(it.model, it.old).filter((entry) =>
+    visibleTexts(entry).at(-1)?.includes('[baton] A handoff brief '),
+  )
+  expect(asked).toHaveLength(1)
+  expect(visibleTexts(asked[0]!).at(-1)).toContain('the model changes')
+  expect((await it.messages()).filter(({ category }) => category === 'handoff')).toMatchObject([
+    { status: 'delivered', via: 'order', repeated: false },
+  ])
+  expect(JSON.stringify(mainRequests(it.model, it.tui.sessionId()!)[0]!.body)).toContain('the shop opens on Monday')
+})
 
 test('an idle session is handed off at once when the user supplies its brief', async () => {
-  const it = await idle(true, false)
+  const it = await idle()
   const file = path.join(it.home.project, 'mine.md')
   writeFileSync(file, '# Handoff brief\n\n## Next exact step\nNote item 5 in red.\n')
   const { next } = await it.json<{ next: string }>('handoff', file, '--session', it.old)
   expect(next).toMatch(/cleared now/)
-  await goesOn(it, true)
+  await goesOn(it)
   expect(mainRequests(it.model, it.old)).toHaveLength(1)
   expect(JSON.stringify(mainRequests(it.model, it.tui.sessionId()!)[0]!.body)).toContain('Note item 5 in red.')
 })

@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { countOccurrences } from '../../src/model/log.js'
@@ -68,18 +68,6 @@ test('a busy session reads each message at the moment its mode names', async () 
     ['sequential', 'delivered', 'Stop'],
     ['important', 'delivered', 'PostToolBatch'],
   ])
-})
-
-test('a message that is too long for the client is read from a file', async () => {
-  const it = await stage({ rest: { text: 'Fine.', used: 20_008 } }, { env: { BATON_SEAT: 'api' } })
-  const tui = await startTui(it.home, { model: MODEL })
-  await hello(it, tui)
-  await sent(it, 'api', `begins here ${'x'.repeat(20_000)} ends here`)
-  await until('the model is asked', () => requestsWith(it, 'begins here').length > 0)
-  const { text_file } = (await it.messages())[0]!
-  expect(countOccurrences(mainRequests(it.model).at(-1)!, text_file!)).toBe(1)
-  expect(readFileSync(text_file!, 'utf8')).toMatch(/ends here$/)
-  expect(statSync(text_file!).mode & 0o777).toBe(0o600)
 })
 
 test('without the plugin module an idle session gets a message by keys, and a draft stays', async () => {

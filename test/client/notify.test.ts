@@ -50,12 +50,10 @@ async function allSent(it: Pick<Stage, 'home'>): Promise<void> {
   }
 }
 
-/**
- * A turn that crosses two levels, needs a permission between them, and ends with a brief to review.
- */
-async function toldOutside(server: boolean): Promise<void> {
+test('a level, a permission dialog and a brief to review each send the user one notice', async () => {
+  // The turn crosses two levels, needs a permission between them and ends with a brief to review.
   const args = ['--permission-mode', 'default']
-  const it = await tmuxStage(SCRIPT, { server, config: CONFIG, env: { BATON_SEAT: 'api' } }, { bypass: false, args })
+  const it = await tmuxStage(SCRIPT, { config: CONFIG, env: { BATON_SEAT: 'api' } }, { bypass: false, args })
   await it.tui.submit('Note each item.')
   await it.tui.waitStatus('waiting')
   await until('the permission is told', () => toldTo(it).some(({ kind }) => kind === 'permission'))
@@ -79,10 +77,6 @@ async function toldOutside(server: boolean): Promise<void> {
     'api: waits for your permission',
   ])
   expect(new Set(told.map(({ session_id }) => session_id))).toEqual(new Set([it.old]))
-}
-
-test('a level, a permission dialog and a brief to review each send the user one notice', async () => {
-  await Promise.all([toldOutside(false), toldOutside(true)])
 })
 
 test('a turn that a usage limit ends sends one notice', async () => {

@@ -116,15 +116,6 @@ describe('the page of a session', () => {
     await page.close()
   })
 
-  test('without a key the page of a session is locked and shows nothing of it', async () => {
-    const { page, faults, context } = await stage.open('/sessions/compacted', { key: false })
-    await page.locator('.locked').waitFor()
-    expect(await page.locator('[data-act=handoff]').count()).toBe(0)
-    expect(await page.getByText('compacted').count()).toBe(0)
-    expect(faults).toEqual([])
-    await context.close()
-  })
-
   test('the page of an unknown session says so and what to do', async () => {
     const { page } = await stage.open('/sessions/nobody')
     await page.getByRole('alert').waitFor()
