@@ -195,7 +195,7 @@ describe('files that a signal, a repository or a project names', () => {
     'lib/marked-processes.ts': 'reads /proc/<pid>, which never blocks',
     'lib/process-info.ts': 'reads /proc/<pid>, which never blocks',
     'lib/process-place.ts': 'reads /proc/<pid>, which never blocks',
-    'lib/terminal-of.ts': 'reads /proc/<pid>, which never blocks',
+    'lib/process-terminal.ts': 'reads /proc/<pid>, which never blocks',
     'agents/claude-code/orders.ts': "lists Baton's own folder of live reports",
     'agents/claude-code/waiter.ts': 'opens a pipe that Baton made in its own folder, without waiting',
     'archive/blocks.ts': "reads Baton's own archives",

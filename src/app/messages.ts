@@ -21,7 +21,7 @@ import { viewMessage, viewMessages } from '../engine/views/message-view.js'
 import { writeFileAtomic } from '../lib/atomic-file.js'
 import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
 import { makePrivateFolder } from '../lib/private-folder.js'
-import { replaceControls } from '../lib/shown-text.js'
+import { replaceControls } from '../lib/replace-controls.js'
 import { QUIET_KEYBOARD_MS, terminalOf } from './client-terminals.js'
 import { seatByName } from './sessions.js'
 

@@ -18,10 +18,10 @@ import {
   sessionRowOf,
 } from '../engine/views/session-queries.js'
 import { ambiguousId } from '../lib/ambiguous-id.js'
-import { formatCount } from '../lib/counted.js'
 import { BatonError, EXIT } from '../lib/errors.js'
+import { formatCount } from '../lib/format-count.js'
 import { nearestName } from '../lib/nearest-name.js'
-import { replaceControls } from '../lib/shown-text.js'
+import { replaceControls } from '../lib/replace-controls.js'
 import { isSilent } from '../policy/silence.js'
 import type { SwitchScope } from '../store/store.js'
 

@@ -8,8 +8,8 @@ import { describeTarget, type NoticeRecord } from '../contract/records/notice.js
 import { sendNotice } from '../delivery/notify/send-notice.js'
 import type { App } from '../engine/open-engine.js'
 import { BatonError, EXIT } from '../lib/errors.js'
+import { terminalOf } from '../lib/process-terminal.js'
 import { sanitizeName } from '../lib/quote.js'
-import { terminalOf } from '../lib/terminal-of.js'
 import type { SendOutcome } from '../policy/notice-schedule.js'
 import { noticeLine } from '../policy/notice-text.js'
 

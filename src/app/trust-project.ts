@@ -11,7 +11,7 @@ import { BatonError, EXIT } from '../lib/errors.js'
 import { batonHome, type Home } from '../lib/home.js'
 import { ancestorsOf } from '../lib/process-info.js'
 import { environmentOfProcess } from '../lib/process-place.js'
-import { shortenHome } from '../lib/shown-text.js'
+import { shortenHome } from '../lib/replace-controls.js'
 
 type Env = Record<string, string | undefined>
 

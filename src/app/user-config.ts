@@ -7,7 +7,7 @@ import type { ConfigProblem } from '../contract/policy.js'
 import { FileChanged, readIfThere, writeFileAtomic } from '../lib/atomic-file.js'
 import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
 import { batonHome } from '../lib/home.js'
-import { replaceControls, shortenHome } from '../lib/shown-text.js'
+import { replaceControls, shortenHome } from '../lib/replace-controls.js'
 import { type KeyPath, parseYamlValue, setYamlValue } from '../lib/yaml-file.js'
 
 type Env = Record<string, string | undefined>

@@ -1,6 +1,6 @@
 import { BatonError, codeOf, EXIT, reasonOf } from '../lib/errors.js'
 import { nearestName } from '../lib/nearest-name.js'
-import { replaceControls } from '../lib/shown-text.js'
+import { replaceControls } from '../lib/replace-controls.js'
 import { VERSION } from '../version.js'
 import type { Cli, Command } from './command.js'
 import { COMMAND_NAMES, loadCommand } from './commands.js'

@@ -1,5 +1,5 @@
 import type { ExitReason, JobRecord, JobState } from '../contract/records/job.js'
-import { formatCount } from '../lib/counted.js'
+import { formatCount } from '../lib/format-count.js'
 import type { Outcome } from './outcome.js'
 
 /**

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import type { RuntimeListener, RuntimeMessage, SessionOptions } from '../contract/runtime.js'
 import { silentLog } from '../lib/log.js'
-import { UnboundedQueue } from '../lib/unread.js'
+import { UnboundedQueue } from '../lib/unbounded-queue.js'
 import { findUnreportedCalls, Journal, readJournal } from './journal.js'
 import { LiveSession, type SessionHost } from './live-session.js'
 

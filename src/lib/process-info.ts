@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { platform, uptime } from 'node:os'
 import { codeOf } from './errors.js'
-import { makeTimedCache } from './remember.js'
+import { makeTimedCache } from './timed-cache.js'
 
 /** Identity of a process, which differs from that of later processes with the same pid. */
 export interface ProcessIdentity {

@@ -1,4 +1,4 @@
-import { formatCount } from '../lib/counted.js'
+import { formatCount } from '../lib/format-count.js'
 import { type ArmReport, percent, type ReplayReport } from './replay-report.js'
 
 const WIDTH = 720

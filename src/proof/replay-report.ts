@@ -1,5 +1,5 @@
 import type { FactKind } from '../contract/fact.js'
-import { formatCount } from '../lib/counted.js'
+import { formatCount } from '../lib/format-count.js'
 import { ARM_NAMES, type ArmName, type Share } from './arms.js'
 import { CALLS_AFTER } from './calls-after.js'
 import { bootstrap, type Interval, REPLICATES, SEED } from './intervals.js'

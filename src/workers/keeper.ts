@@ -14,14 +14,15 @@ import { reasonOf } from '../lib/errors.js'
 import { faultPoint } from '../lib/fault-point.js'
 import { claimHour, sweepHourlyClaim } from '../lib/hourly-claim.js'
 import { isAlive } from '../lib/process-info.js'
-import { terminalOf } from '../lib/terminal-of.js'
+import { terminalOf } from '../lib/process-terminal.js'
 
 export * as rareWork from '../engine/rare-work.js'
 export { driveHandoffs } from './typist.js'
 
 /**
- * Does the work around compactions in the background: stores transcripts, indexes them for search,
- * reads long ones, and deletes old archives as configured.
+ * Does the work around compactions in the background.
+ * Stores transcripts, indexes them for search, and reads long ones.
+ * Deletes old archives as configured.
  * The keeper is a bundle of its own, because it is needed only a few times a day.
  */
 export function keep(app: App): void {

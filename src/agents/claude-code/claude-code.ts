@@ -2,7 +2,7 @@ import type { Limits } from '../../contract/reading.js'
 import type { Observation, RawSignal, Signal, TranscriptEvent } from '../../contract/signal.js'
 import { gitFolderOf, readHead } from '../../lib/git-folder.js'
 import { isAlive, processInfo, processOfThisUser } from '../../lib/process-info.js'
-import { makeTimedCache } from '../../lib/remember.js'
+import { makeTimedCache } from '../../lib/timed-cache.js'
 import type { Agent, KnownSession } from '../agent.js'
 import {
   blockingAnswer,

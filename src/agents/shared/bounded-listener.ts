@@ -1,7 +1,7 @@
 import type { RuntimeListener } from '../../contract/runtime.js'
 import { reasonOf } from '../../lib/errors.js'
 import type { Log } from '../../lib/log.js'
-import { withTimeout } from '../../lib/within.js'
+import { withTimeout } from '../../lib/with-timeout.js'
 
 /**
  * Time limit for one answer to the client.

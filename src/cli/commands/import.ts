@@ -8,9 +8,9 @@ import {
   importTranscripts,
   type SkippedCounts,
 } from '../../app/import-transcripts.js'
-import { formatCount } from '../../lib/counted.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
-import { replaceControls, shortenHome } from '../../lib/shown-text.js'
+import { formatCount } from '../../lib/format-count.js'
+import { replaceControls, shortenHome } from '../../lib/replace-controls.js'
 import type { Call, Cli, Command } from '../command.js'
 import { withArchivesOpen } from '../open-archives.js'
 import { bytesText, wrap } from '../render/text.js'

@@ -6,7 +6,7 @@ import { AGENT_NAMES, installHere, purgeSizes, uninstallHere } from '../../insta
 import type { NotPurged } from '../../install/purge-home.js'
 import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
 import { batonHome, type Home } from '../../lib/home.js'
-import { shortenHome } from '../../lib/shown-text.js'
+import { shortenHome } from '../../lib/replace-controls.js'
 import type { Call, Cli, Command } from '../command.js'
 import { usageError } from '../parse-call.js'
 import type { Paint } from '../render/screen.js'

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { until } from '../../../test/harness/wait.js'
-import { terminalOf } from '../../lib/terminal-of.js'
+import { terminalOf } from '../../lib/process-terminal.js'
 import { createTestHome } from '../../testing/cli-home.js'
 
 const configured = (notify: unknown, more: object = {}) => {

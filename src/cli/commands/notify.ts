@@ -2,7 +2,7 @@ import { withOpenApp } from '../../app/open-app.js'
 import { type TestedEntry, testEntries, testNotices } from '../../app/test-notices.js'
 import { EXIT } from '../../lib/errors.js'
 import { sanitizeName } from '../../lib/quote.js'
-import { replaceControls } from '../../lib/shown-text.js'
+import { replaceControls } from '../../lib/replace-controls.js'
 import type { Call, Cli, Command } from '../command.js'
 import { wrap } from '../render/text.js'
 

@@ -9,7 +9,7 @@ import type { CompactionRecord, LossReport } from '../../contract/records/compac
 import type { App } from '../../engine/open-engine.js'
 import { putBackCheck } from '../../facts/fact-key.js'
 import { EXIT } from '../../lib/errors.js'
-import { replaceControls } from '../../lib/shown-text.js'
+import { replaceControls } from '../../lib/replace-controls.js'
 import type { Call, Cli, Command } from '../command.js'
 import { withArchivesOpen } from '../open-archives.js'
 import { usageError } from '../parse-call.js'

@@ -1,7 +1,7 @@
 import type { Mode } from '../../contract/level.js'
 import type { Event } from '../../contract/records/event.js'
 import type { HandoffWay } from '../../contract/records/handoff.js'
-import { replaceControls } from '../../lib/shown-text.js'
+import { replaceControls } from '../../lib/replace-controls.js'
 import { archiveTriggerText } from '../../policy/archive-trigger-text.js'
 import { formatTokens, percentText } from '../../policy/numbers.js'
 import { percentOf } from '../../policy/percent.js'

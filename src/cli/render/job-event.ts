@@ -1,6 +1,6 @@
 import type { Event } from '../../contract/records/event.js'
-import { formatCount } from '../../lib/counted.js'
-import { replaceControls } from '../../lib/shown-text.js'
+import { formatCount } from '../../lib/format-count.js'
+import { replaceControls } from '../../lib/replace-controls.js'
 import { formatTokens, percentText, shortenTokens as shortly } from '../../policy/numbers.js'
 import { stepsForTokens } from '../../tracker/forecast.js'
 import { fillBar } from './gauge.js'

@@ -1,5 +1,5 @@
 import type { FactKind } from '../../contract/fact.js'
-import { formatCount } from '../../lib/counted.js'
+import { formatCount } from '../../lib/format-count.js'
 import { formatTokens } from '../../policy/numbers.js'
 import type { Share } from '../../proof/arms.js'
 import type { Interval } from '../../proof/intervals.js'

@@ -1,5 +1,5 @@
 import type { Session } from '../../contract/api/session-view.js'
-import { replaceControls } from '../../lib/shown-text.js'
+import { replaceControls } from '../../lib/replace-controls.js'
 import { percentText, shortenTokens } from '../../policy/numbers.js'
 import { fillBar, fillColour } from './gauge.js'
 import type { Paint } from './screen.js'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { replaceControls } from '../../lib/shown-text.js'
+import { replaceControls } from '../../lib/replace-controls.js'
 import { coloured } from './screen.js'
 import { ageText, bytesText, cutToWidth, localTimestamp, padEnd, padStart, utcOffset, widthOf, wrap } from './text.js'
 

@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path'
-import { shortenHome } from '../../lib/shown-text.js'
+import { shortenHome } from '../../lib/replace-controls.js'
 
 const PAINTED = /\u001b\[[0-9;]*m/g
 

@@ -18,7 +18,7 @@ import { holdTime } from '../../../test/harness/held-time.js'
 import { until } from '../../../test/harness/wait.js'
 import { describeTarget, type NoticeRecord, type NotifyTarget } from '../../contract/records/notice.js'
 import { processesWithVariable } from '../../lib/process-info.js'
-import { terminalOf } from '../../lib/terminal-of.js'
+import { terminalOf } from '../../lib/process-terminal.js'
 import { sampleNotice } from '../../store/samples.cases.js'
 import { sendNotice, showOnDesktop } from './send-notice.js'
 

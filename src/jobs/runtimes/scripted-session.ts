@@ -11,8 +11,8 @@ import type {
   ToolCall,
   ToolResult,
 } from '../../contract/runtime.js'
-import { UnboundedQueue } from '../../lib/unread.js'
-import { withTimeout } from '../../lib/within.js'
+import { UnboundedQueue } from '../../lib/unbounded-queue.js'
+import { withTimeout } from '../../lib/with-timeout.js'
 import type { DeathPoint, RuntimeScript, ScriptedCall, ScriptedRequest, ScriptedStep } from './scripted-steps.js'
 
 interface ScriptedInput {

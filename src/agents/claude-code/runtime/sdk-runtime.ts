@@ -7,7 +7,7 @@ import type { RunningSession, Runtime, RuntimeListener, SessionOptions } from '.
 import { BatonError, reasonOf } from '../../../lib/errors.js'
 import { lineSplitter } from '../../../lib/line-splitter.js'
 import { type Log, silentLog } from '../../../lib/log.js'
-import { UnboundedQueue } from '../../../lib/unread.js'
+import { UnboundedQueue } from '../../../lib/unbounded-queue.js'
 import { boundedListener, MAX_ANSWER_MS } from '../../shared/bounded-listener.js'
 import { type ClientChild, spawnClient } from '../../shared/client-child.js'
 import { CLIENT_ENVIRONMENT, sessionSettings } from './client-arguments.js'

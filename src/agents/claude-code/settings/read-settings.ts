@@ -1,7 +1,7 @@
 import { platform } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { type FileOwner, lookAtNamedFile, readNamedText } from '../../../lib/named-file.js'
-import { makeTimedCache } from '../../../lib/remember.js'
+import { makeTimedCache } from '../../../lib/timed-cache.js'
 import { asList, asNumber, asObject, asText, type Fields, parseObject } from '../fields.js'
 
 /** The settings that a measurement depends on, merged like the client merges them. */

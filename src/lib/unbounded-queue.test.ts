@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { UnboundedQueue } from './unread.js'
+import { UnboundedQueue } from './unbounded-queue.js'
 
 test('a slow reader gets every item in order, and read items are not kept', async () => {
   const unread = new UnboundedQueue<number>()

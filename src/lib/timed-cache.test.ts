@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { makeTimedCache } from './remember.js'
+import { makeTimedCache } from './timed-cache.js'
 
 test('a cached answer is used until it expires', () => {
   let now = 0
