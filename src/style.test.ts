@@ -93,6 +93,12 @@ const RULES: Rule[] = [
     keeps: ['interface KnownCall {}', 'type BackgroundColor = string', "const text = 'interface Known'"],
   },
   {
+    name: 'a type of displayed data is named …Shown instead of …View',
+    find: ({ code }) => linesMatching(code, '\\b(?:interface|type|class) \\w*Shown\\b|\\bas \\w+Shown\\b'),
+    breaks: ['interface JobShown {}', 'export type Shown = string', "import { Brief as BriefShown } from './a.js'"],
+    keeps: ['interface JobView {}', 'const isShown = true', "const text = 'type JobShown'"],
+  },
+  {
     name: 'a variable, function or property has a private or colloquial name',
     find: ({ code }) => linesMatching(code, `\\b${anyOf(NAMES)}\\b(?=\\s*[=(:,;.)\\]}?])|\\.${anyOf(NAMES)}\\b`),
     breaks: ['const deaf = listen()', 'parts.hush()', 'const trial = 1', '{ lets: true }'],

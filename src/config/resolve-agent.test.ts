@@ -257,8 +257,8 @@ test('a missing agent or prompt is reported with a hint', () => {
     message: 'the agent `coder` has no prompt',
     details: { key: 'agents.coder.prompt' },
   })
-  expect(failureOf({}, null).message).toBe('no task was given')
-  expect(failureOf({ agents }, 'reviewer', { prompt: ' ' }).message).toBe('the prompt is empty')
+  expect(failureOf({}, null).message).toBe('No task was given.')
+  expect(failureOf({ agents }, 'reviewer', { prompt: ' ' }).message).toBe('The prompt is empty.')
 })
 
 describe('the cap at which a job hands off in a large window', () => {

@@ -169,7 +169,11 @@ function promptOf(written: WrittenAgent, name: string | null, flags: JobFlags, c
       EXIT.usage,
       { key: keyText(['agents', name, 'prompt']) },
     )
-  throw new BatonError(given === null ? 'no task was given' : 'the prompt is empty', 'give --prompt TEXT', EXIT.usage)
+  throw new BatonError(
+    given === null ? 'No task was given.' : 'The prompt is empty.',
+    'Give it with --prompt TEXT.',
+    EXIT.usage,
+  )
 }
 
 function fromFile(written: WrittenAgent, name: string | null, context: ResolveContext): string | null {

@@ -4,8 +4,8 @@ import type { ConversationKind } from './book.js'
  * The position of an answer in the script, stored in the answer itself.
  *
  * The model keeps no state of a conversation.
- * The client sends all answers back with every request,
- * so a tool call id holds its position, and the last line of a summary holds its cycle.
+ * The client sends all answers back with every request.
+ * Therefore a tool call id holds its position, and the last line of a summary holds its cycle.
  */
 export interface AnswerMark {
   shelf: ConversationKind

@@ -90,8 +90,8 @@ export function decideOnCrossings(
 const isNoHandoff = (action: Action): boolean => !asksForHandoff({ actions: [action] })
 
 /**
- * Returns the most urgent mode. An untrusted project file may add levels,
- * so a higher level must not make the message of a lower one less urgent.
+ * Returns the most urgent mode. An untrusted project file may add levels.
+ * Such a higher level must not make the message of a lower one less urgent.
  */
 function mostUrgent(levels: readonly ResolvedLevel[]): Mode {
   return MODES[Math.max(...levels.map(({ mode }) => MODES.indexOf(mode)))]!

@@ -97,8 +97,8 @@ function readReport(data: Record<string, unknown>, record: SessionRecord): Readi
 }
 
 /**
- * The producer's own clock, if it sends one. It is compared only with its earlier stamps, so it may
- * be years off.
+ * The producer's own clock, if it sends one.
+ * Each stamp is compared only with its earlier stamps, so the clock may be years off.
  */
 function stampIn(value: unknown): number | null {
   if (typeof value === 'number' && Number.isFinite(value)) return value

@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net'
 
 /**
- * Maximum number of open connections of unknown callers. Programs of this user give the hello or
- * the token with their first bytes, so few of their connections are unknown at any moment.
+ * Maximum number of open connections of unknown callers.
+ * Programs of this user give the hello or the token with their first bytes.
+ * Therefore few of their connections are unknown at any moment.
  */
 const MOST_UNKNOWN = 500
 
@@ -14,12 +15,14 @@ export interface ConnectionLimit {
 }
 
 /**
- * Closes the oldest connections of unknown callers when there are too many. Another user could
- * otherwise use up the server's file descriptors, which it needs for its own user's requests, for
- * transcripts and for the store: three processes used up 20,000 within 30 seconds.
+ * Closes the oldest connections of unknown callers when there are too many.
+ * Otherwise another user could use up the server's file descriptors.
+ * Three processes used up 20,000 within 30 seconds.
+ * The server needs them for its own user's requests, for transcripts and for the store.
  *
- * Node accepts all waiting connections at once and reads from them in the next iteration of its
- * event loop. A connection is closed only after that, so that no caller is cut off unread.
+ * Node accepts all waiting connections at once.
+ * Node reads from them in the next iteration of its event loop.
+ * A connection is closed only after that, so that no caller is cut off unread.
  */
 export function limitConnections(most = MOST_UNKNOWN): ConnectionLimit {
   /** Open connections in the order of their arrival, with the iteration in which they arrived. */

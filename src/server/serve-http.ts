@@ -20,9 +20,9 @@ interface Served {
 }
 
 /**
- * Handles all requests except those of hooks, which `signal-door.ts` reads. The caller is checked
- * once, before a byte of the body is read. `recognise` receives connections whose caller gave the
- * token or a key.
+ * Handles all requests except those of hooks, which `signal-door.ts` reads.
+ * The caller is checked once, before a byte of the body is read.
+ * `recognise` receives connections whose caller gave the token or a key.
  */
 export function serveHttp(
   deps: ServerInput,

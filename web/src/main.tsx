@@ -162,8 +162,8 @@ function Locked() {
 }
 
 /**
- * Returns the ticket in the address and removes it from there at once, so that it stays out of the
- * browser's history and only `/api/enter` receives it. Null without a ticket.
+ * Returns the ticket in the address and removes it from there at once. Null without a ticket.
+ * The ticket then stays out of the browser's history, and only `/api/enter` receives it.
  */
 function takeTicket(): string | null {
   if (!location.hash.startsWith('#ticket=')) return null
@@ -247,8 +247,8 @@ const OPEN: ReadonlySet<string> = new Set(['pending', 'running', 'handing-off', 
 const CONNECTION_TEXT = { connecting: 'Connecting', live: 'Live', lost: 'Reconnecting', refused: 'Locked' } as const
 
 /**
- * Shows whether the event stream is connected, so that the page shows current data. A break is
- * shown after 800 ms, because most connections are restored sooner.
+ * Shows whether the event stream is connected, so that the page shows current data.
+ * A break is shown after 800 ms, because most connections are restored sooner.
  */
 function Connection() {
   const status = useLive((live) => live.status)

@@ -96,11 +96,11 @@ test('each impossible job is refused with its own exit code', async () => {
   const fixture = createTestHome()
   fixture.putTrusted('agents: { lost: { prompt: Do it., working_directory: nowhere } }\n')
   const cases: [string[], number, RegExp][] = [
-    [['run'], 2, /no task was given/],
+    [['run'], 2, /No task was given/],
     [['run', 'coder', '--prompt', 'x'], 2, /unknown agent `coder`/],
     [['run', '--prompt', 'x', '--max-handoffs', 'many'], 2, /--max-handoffs cannot be "many"/],
     [['run', '--prompt', 'x', '--prompt-file', 'y'], 2, /--prompt and --prompt-file exclude each other/],
-    [['run', '--prompt', ' '], 2, /the prompt is empty/],
+    [['run', '--prompt', ' '], 2, /The prompt is empty/],
     [[...RUN, '--check', 'true', '--check', '  '], 2, /--check is empty/],
     [['run', '--prompt-file', '.'], 2, /cannot be read: EISDIR/],
     [['run', 'lost', '--runtime', 'scripted'], 2, /nowhere is not a folder \(working_directory of the agent `lost`\)/],

@@ -20,8 +20,9 @@ const CLEAR_TEXT = `status = CASE status WHEN 'queued' THEN 'cancelled' ELSE sta
 const HAS_TEXT = `coalesce(json_extract(body, '$.agent_text'), json_extract(body, '$.user_text')) IS NOT NULL`
 
 /**
- * Erases every quote of a session's conversation from the store: facts and losses of compactions,
- * summaries, recovery texts, its briefs, reasons of handoffs and the tasks of its subagents.
+ * Erases every quote of a session's conversation from the store.
+ * Quotes are in facts, losses, summaries and recovery texts of compactions, and in its briefs.
+ * Reasons of handoffs and the tasks of its subagents are quotes too.
  * Records that these things happened stay, marked as forgotten. SQLite overwrites freed pages.
  * Returns the number of entries that held text.
  */

@@ -2,8 +2,9 @@ import { useSyncExternalStore } from 'react'
 import { readStored, writeStored } from '../parts/browser-storage.js'
 
 /**
- * Storage name of the key with which this browser calls the server. localStorage belongs to this
- * address and port alone, whereas a cookie would be sent to every server on this machine.
+ * Storage name of the key with which this browser calls the server.
+ * localStorage belongs to this address and port alone.
+ * A cookie would be sent to every server on this machine.
  */
 const NAME = 'baton.key'
 const CHANGED = 'baton:key'

@@ -77,8 +77,8 @@ function inline(text: string): ReactNode {
 }
 
 /**
- * Block of the Markdown subset that makes a brief readable. Links, HTML and comments are shown as
- * text, because an agent would read what a user does not see.
+ * Block of the Markdown subset that makes a brief readable.
+ * Links, HTML and comments are shown as text, because an agent would read what a user cannot see.
  */
 type Block = { line: number } & (
   | { kind: 'heading'; level: number; text: string }

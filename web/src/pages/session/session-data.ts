@@ -30,9 +30,9 @@ interface SessionQuery {
 }
 
 /**
- * Returns a fetched session merged with its live row, and fetches it again after events that the
- * row does not include. Until the first reply the row alone is returned, so that the page shows
- * the known figures at once.
+ * Returns a fetched session merged with its live row.
+ * Fetches the session again after events that the row does not include.
+ * Until the first reply the row alone is returned, so that the page shows known figures at once.
  */
 export function useSession(id: string): SessionQuery {
   const { data, problem, refetch } = useCall('session', { id })

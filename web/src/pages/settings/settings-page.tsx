@@ -1,6 +1,6 @@
 import './settings.css'
 import { useState } from 'react'
-import type { Doctor as DoctorShown, Settings } from '../../../../src/contract/api/settings.js'
+import type { Doctor as DoctorView, Settings } from '../../../../src/contract/api/settings.js'
 import { type CallProblem, callApi, problemFrom } from '../../api/call-api.js'
 import { dropKey, useKey } from '../../api/key.js'
 import { useCall } from '../../api/use-call.js'
@@ -148,7 +148,7 @@ function ConfigurationFiles({ settings }: { settings: Settings }) {
 /** Results of `baton doctor`, failed checks first, each with its fix. */
 function Doctor() {
   const request = useCall('doctor', {})
-  const [fresh, setFresh] = useState<DoctorShown | null>(null)
+  const [fresh, setFresh] = useState<DoctorView | null>(null)
   const [problem, setProblem] = useState<CallProblem | null>(null)
   const [busy, setBusy] = useState(false)
   const report = fresh ?? request.data
@@ -189,7 +189,7 @@ function Doctor() {
   )
 }
 
-function Checks({ checks }: { checks: DoctorShown['checks'] }) {
+function Checks({ checks }: { checks: DoctorView['checks'] }) {
   const ordered = [...checks.filter(({ ok }) => !ok), ...checks.filter(({ ok }) => ok)]
   return (
     <ul className="checks">
@@ -218,7 +218,7 @@ function Fix({ text }: { text: string }) {
   )
 }
 
-function summary({ checks }: DoctorShown): string {
+function summary({ checks }: DoctorView): string {
   const failed = checks.filter(({ ok }) => !ok).length
   return failed === 0 ? `all ${checks.length} passed` : `${countedNoun(failed, 'check')} of ${checks.length} failed`
 }
