@@ -26,7 +26,7 @@ export const DECISION_FORMS: Record<Language, readonly DecisionForm[]> = {
       asks: true,
       pattern: new RegExp(
         String.raw`\b(?:(?:can'?t|couldn'?t|shouldn'?t) (?:we|you|it|this|that)|why (?:not|don'?t (?:we|` +
-          String.raw`you)) (?!work|see|` +
+          'you)) (?!work|see|' +
           String.raw`know)|how about (?:we|\w+ing|just)|wouldn'?t it be|(?:could|should|can) (?:we|you) (?:instead|` +
           String.raw`rather|just)|wouldn'?t (?:\w+ ){1,6}be (?:better|easier|simpler))\b`,
         'i',
@@ -40,7 +40,7 @@ export const DECISION_FORMS: Record<Language, readonly DecisionForm[]> = {
         String.raw`^(?:no|nope|nah|wrong|not quite)\b[,.! –-]+(?!problem|worries|idea|thanks|rush)\S.{8,}|` +
           String.raw`\b(?:that|this|it)(?:'s|s| is) not (?:the|what|how|where|right|quite)\b|` +
           String.raw`\b(?:has|have|is|are|was|were|'s) already (?:been )?(?:fixed|done|merged|handled|removed|` +
-          String.raw`deployed|` +
+          'deployed|' +
           String.raw`implemented|in place|there)\b`,
         'i',
       ),
@@ -55,13 +55,13 @@ export const DECISION_FORMS: Record<Language, readonly DecisionForm[]> = {
       by: 'user',
       pattern: new RegExp(
         String.raw`\bi (?:honestly |really |also |still |do )?(?:think|feel|reckon|believe)(?: like|` +
-          String.raw` that)? (?:its|it's|` +
+          " that)? (?:its|it's|" +
           String.raw`it is|that's|thats) (?:worth\w*|better|best|good|fine|ok(?:ay)?|enough|cleaner|safer|` +
           String.raw`simpler|time)\b|` +
           String.raw`\bi (?:honestly |really |also |still |do )?(?:think|feel|reckon|believe)(?: like|` +
-          String.raw` that)? (?:we|you) ` +
+          ' that)? (?:we|you) ' +
           String.raw`(?:should|could|can|need|must|want|might)\b|\bi(?:'d| would) (?:add|keep|go|use|prefer|` +
-          String.raw`like|rather|` +
+          'like|rather|' +
           String.raw`leave|drop|make|put|skip|start|do|split|merge|call|move)\b`,
         'i',
       ),
@@ -76,7 +76,7 @@ export const DECISION_FORMS: Record<Language, readonly DecisionForm[]> = {
       by: 'user',
       pattern: new RegExp(
         String.raw`\b(?:i|we)(?:'ve| have)? (?:just |already |also |now )?(?:removed|deleted|renamed|reverted|merged|` +
-          String.raw`closed|moved|disabled|enabled|switched|rebased|squashed|pushed|upgraded|downgraded|` +
+          'closed|moved|disabled|enabled|switched|rebased|squashed|pushed|upgraded|downgraded|' +
           String.raw`restored|split)\b|` +
           String.raw`\b(?:it'?s|its|they'?re|should be) called\b|^(?:call|name|rename) (?:it|this|that|them|the)\b`,
         'i',
@@ -100,8 +100,8 @@ export const DECISION_FORMS: Record<Language, readonly DecisionForm[]> = {
       by: 'agent',
       pattern: new RegExp(
         String.raw`\b(?:let me|i'll|i will) (?:revert|undo|reset|go back|rebase|drop|cherry-pick)\b(?!.{0,12}$)|` +
-          String.raw`^(?:so |instead,? |however,? )?(?:we|i) (?:can|could) (?:add|use|do|make|keep|move|put|` +
-          String.raw`reuse|store|` +
+          '^(?:so |instead,? |however,? )?(?:we|i) (?:can|could) (?:add|use|do|make|keep|move|put|' +
+          'reuse|store|' +
           String.raw`split|skip|replace|introduce)\b`,
         'i',
       ),
@@ -122,8 +122,8 @@ export const DECISION_FORMS: Record<Language, readonly DecisionForm[]> = {
       by: 'agent',
       pattern: new RegExp(
         String.raw`^\W*(?:(?:key|simplified|new|core|golden|proposed|revised|final) )?(?:rule|principle|` +
-          String.raw`recommendation|` +
-          String.raw`proposal|decision|conclusion|resolution|takeaway|required|recommended|refinement|` +
+          'recommendation|' +
+          'proposal|decision|conclusion|resolution|takeaway|required|recommended|refinement|' +
           String.raw`must fix)\W*:\W*\w.{6,}|` +
           String.raw`\b(?:key|simplified|new|golden) rule: `,
         'i',
@@ -223,9 +223,9 @@ export const DECISION_FORMS: Record<Language, readonly DecisionForm[]> = {
       by: 'user',
       pattern: new RegExp(
         String.raw`(?<!\p{L})(?:(?:nehmen|machen|lassen|behalten|verwenden|nutzen) wir(?! uns)|wir (?:nehmen|` +
-          String.raw`machen|lassen|` +
-          String.raw`bleiben|behalten)|(?:variante|option|vorschlag|lösung) (?:[a-d1-4]|eins|zwei|drei)|dann lieber|` +
-          String.raw`doch (?:lieber|besser)|das mache ich (?:selbst|von hand)|ich (?:würde|bin dafür)|` +
+          'machen|lassen|' +
+          'bleiben|behalten)|(?:variante|option|vorschlag|lösung) (?:[a-d1-4]|eins|zwei|drei)|dann lieber|' +
+          'doch (?:lieber|besser)|das mache ich (?:selbst|von hand)|ich (?:würde|bin dafür)|' +
           String.raw`zurück zu[rm]?)(?!\p{L})`,
         'iu',
       ),
@@ -255,9 +255,9 @@ export const DECISION_FORMS: Record<Language, readonly DecisionForm[]> = {
       by: 'user',
       pattern: new RegExp(
         String.raw`(?<!\p{L})(?:on (?:part|reste|garde|prend|utilise|va)(?: sur| avec)?|(?:prends|prenons|` +
-          String.raw`gardons|utilisons|` +
-          String.raw`restons)|(?:l['’])?option (?:[a-d1-4])|plutôt (?:que|le|la|les|un)|je (?:m['’]en occupe|` +
-          String.raw`le ferai)|` +
+          'gardons|utilisons|' +
+          "restons)|(?:l['’])?option (?:[a-d1-4])|plutôt (?:que|le|la|les|un)|je (?:m['’]en occupe|" +
+          'le ferai)|' +
           String.raw`revenons)(?!\p{L})`,
         'iu',
       ),
@@ -341,13 +341,13 @@ export function hasDecisionForm(
 /** Prompts that accept what the agent proposed, and say nothing else. */
 export const AGREES = new RegExp(
   String.raw`^\s*(?:(?:yes|yep|yeah|yup|ok(?:ay)?|sure|absolutely|definitely|agreed?|perfect|great|correct|` +
-    String.raw`exactly|cool|` +
-    String.raw`fine|lgtm|sgtm|sounds (?:good|great|right)|go ahead|go for it|do (?:it|that|so)|please(?: do)?|` +
-    String.raw`works for me|` +
-    String.raw`let'?s do (?:it|that)|that works|make it so|ship it|good idea|i agree|はい|お願い(?:します|いたします)?|いいね|いいです|` +
-    String.raw`それで(?:お願いします|いい|OK)?|了解|進めて(?:ください)?|네|예|좋아(?:요)?|그래|진행해(?:줘)?|好(?:的|啊)?|可以|是的|行|同意|继续|` +
-    String.raw`ja|genau|gerne|mach das|einverstanden|oui|d'accord|vas-y|parfait|sí|si|vale|dale|de acuerdo|` +
-    String.raw`adelante|да|давай)` +
+    'exactly|cool|' +
+    'fine|lgtm|sgtm|sounds (?:good|great|right)|go ahead|go for it|do (?:it|that|so)|please(?: do)?|' +
+    'works for me|' +
+    "let'?s do (?:it|that)|that works|make it so|ship it|good idea|i agree|はい|お願い(?:します|いたします)?|いいね|いいです|" +
+    'それで(?:お願いします|いい|OK)?|了解|進めて(?:ください)?|네|예|좋아(?:요)?|그래|진행해(?:줘)?|好(?:的|啊)?|可以|是的|行|同意|继续|' +
+    "ja|genau|gerne|mach das|einverstanden|oui|d'accord|vas-y|parfait|sí|si|vale|dale|de acuerdo|" +
+    'adelante|да|давай)' +
     String.raw`[\s,.!。！、:)]*){1,5}$`,
   'iu',
 )
