@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { median, quantile, row, shuffled } from './figures.mjs'
 import { bundleSource } from './from-source.mjs'
@@ -11,15 +11,14 @@ export const about = 'what hooks add to each tool batch in the real client, agai
 const LONGEST_MS = 600_000
 const CALLS = 15
 
+const NOTHING = { PostToolBatch: [{ hooks: [{ type: 'command', command: ':' }] }] }
+
 /** Variants: with and without a server, with and without the plugin module. */
 const VARIANTS = [
   { name: 'no hooks', install: false },
-  // The client's own cost of running any hook.
-  {
-    name: 'a hook that does nothing',
-    install: false,
-    settings: { hooks: { PostToolBatch: [{ hooks: [{ type: 'command', command: ':' }] }] } },
-  },
+  // The client's own cost of running any hook, and of the module beside it.
+  { name: 'a hook that does nothing', install: false, hooks: NOTHING },
+  { name: 'mod, and a hook that does nothing', hooks: NOTHING },
   { name: 'server', server: true, bound: 10 },
   { name: 'server, no mod', server: true, mod: false, bound: 10 },
   { name: 'no server', bound: 15 },
@@ -70,13 +69,20 @@ export async function run({ quick, note }) {
 
 async function prepare() {
   const cast = []
-  for (const { name, install = true, server = false, mod = true, bound = null, settings = {} } of VARIANTS) {
-    const machine = makeMachine('batch', { install, mod, settings })
+  for (const { name, install = true, server = false, mod = true, bound = null, hooks = null } of VARIANTS) {
+    const machine = makeMachine('batch', { install, mod })
+    if (hooks) setHooks(machine, hooks)
     writeFileSync(join(machine.project, 'small.txt'), `${prose(1_000)}\n`)
     writeFileSync(join(machine.project, 'large.txt'), `${prose(29_000)}\n`)
     cast.push({ name, bound, machine, server: server ? await machine.serve() : null })
   }
   return cast
+}
+
+/** Replaces the hooks in the client's settings. */
+function setHooks({ home }, hooks) {
+  const file = join(home, '.claude', 'settings.json')
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), hooks }))
 }
 
 /** Runs one session. Returns the milliseconds from the end of each answer to the next request. */

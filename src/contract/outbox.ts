@@ -23,9 +23,10 @@ export interface Outbox {
   /**
    * Stores for hooks of tool batches that nothing waits for the session below a token count.
    * For some seconds, the hook of a batch that the plugin module has reported then does nothing.
+   * From `level` on, where the next level is, the hook waits for the engine.
    * Null removes the record, as `markNear` does.
    */
-  markFar(sessionId: string, below: number | null): void
+  markFar(sessionId: string, far: { below: number; level: number } | null): void
   /** Stores one answer per event, replacing those of the session. */
   store(sessionId: string, answers: readonly PreparedAnswer[]): void
 }

@@ -139,19 +139,19 @@ describe('the mark of a near level', () => {
 describe('the mark that a batch need not wait', () => {
   test('the figure below which a batch need not wait is stored until hooks have to wait again', () => {
     const far = (): string => readFileSync(join(dir, 's1.far'), 'utf8')
-    outbox.markFar('s1', 73_480)
+    outbox.markFar('s1', { below: 73_480, level: 83_500 })
     const first = far()
-    expect(first).toMatch(/^73480 \d{10}\n$/)
+    expect(first).toMatch(/^73480 \d{10} 83500\n$/)
     waited = 2_000
-    outbox.markFar('s1', 73_480)
+    outbox.markFar('s1', { below: 73_480, level: 83_500 })
     expect(far()).toBe(first)
     waited = 8_000
-    outbox.markFar('s1', 73_480)
+    outbox.markFar('s1', { below: 73_480, level: 83_500 })
     expect(Number(far().split(' ')[1])).toBeGreaterThan(Number(first.split(' ')[1]))
     writeFileSync(join(dir, 's1.batch'), '')
     outbox.markFar('s1', null)
     expect(names()).toEqual([])
-    outbox.markFar('s1', 73_480)
+    outbox.markFar('s1', { below: 73_480, level: 83_500 })
     outbox.markNear('s1', ['PostToolBatch'])
     expect(names()).toEqual(['s1.near'])
   })

@@ -96,16 +96,16 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
       setMark(`${fileName(sessionId)}.far`, '')
     },
 
-    markFar(sessionId, below) {
+    markFar(sessionId, far) {
       const name = `${fileName(sessionId)}.far`
       const until = Math.floor((now().getTime() + scaleTimeout(FAR_MS)) / 1000)
-      if (below === null) {
+      if (far === null) {
         setMark(name, '')
         setMark(`${fileName(sessionId)}.batch`, '')
       }
       // A mark that holds long enough is kept, because every batch of a session comes here.
-      else if (until - farUntil(join(dir, name), below) > scaleTimeout(FAR_MS) / 2000)
-        setMark(name, `${below} ${until}`)
+      else if (until - farUntil(join(dir, name), far.below) > scaleTimeout(FAR_MS) / 2000)
+        setMark(name, `${far.below} ${until} ${far.level}`)
     },
 
     store(sessionId, answers) {

@@ -83,11 +83,17 @@ export function isNearLevel(track: Track, levels: readonly ResolvedLevel[]): boo
 
 /** Returns the tokens from which on a level is near. Infinite when no level has actions left. */
 export function nearLevelFrom(track: Track, levels: readonly ResolvedLevel[]): number {
-  const latched = new Set(track.latched.map((latch) => latch.name))
-  const next = levels.find((level) => level.atTokens !== null && level.actions.length > 0 && !latched.has(level.name))
-  if (!next) return Number.POSITIVE_INFINITY
+  const next = nextLevelAt(track, levels)
   const [before, last] = track.seen.slice(-2)
   const growth = before !== undefined && last !== undefined ? Math.max(0, last - before) : 0
   const reach = 2 * Math.max(growth, (track.limits.point ?? 0) * LEAST_SHARE)
-  return next.atTokens! - reach
+  return next - reach
+}
+
+/** Returns the place of the next level that has actions. Infinite when none is left. */
+export function nextLevelAt(track: Track, levels: readonly ResolvedLevel[]): number {
+  const latched = new Set(track.latched.map((latch) => latch.name))
+  const isNext = (level: ResolvedLevel): boolean =>
+    level.atTokens !== null && level.actions.length > 0 && !latched.has(level.name)
+  return levels.find(isNext)?.atTokens ?? Number.POSITIVE_INFINITY
 }

@@ -15,7 +15,7 @@ const stored = (it: Stage, used: number): Promise<unknown> =>
 
 /** Lets hooks trust the mark of a session however long the test takes. */
 function keepMark(it: Stage, session: Pretended): void {
-  writeFileSync(fileOf(it, 'outbox', `${session.id}.far`), '73480 9999999999\n')
+  writeFileSync(fileOf(it, 'outbox', `${session.id}.far`), '73480 9999999999 83500\n')
 }
 
 /** Stops a server permanently, right after it has renewed its lease. */
@@ -117,7 +117,7 @@ test('a mark that a killed server left holds for seconds', async () => {
   stop(it, server)
   server.kill('SIGKILL')
   await until('the server is gone', () => !existsSync(`/proc/${server.pid}`))
-  writeFileSync(fileOf(it, 'outbox', `${session.id}.far`), `73480 ${Math.floor(Date.now() / 1000)}\n`)
+  writeFileSync(fileOf(it, 'outbox', `${session.id}.far`), `73480 ${Math.floor(Date.now() / 1000)} 83500\n`)
   await reportedBatch(it, session, 20_808)
   await stored(it, 20_808)
 })

@@ -75,9 +75,9 @@ fi
 
 bash_version=${BASH_VERSINFO[0]}
 # The server or an engine has written to this file below which figure no message waits for the
-# session, and until when that holds. The plugin module reports each batch's figure before its hook
-# runs. Below the limit the hook has nothing to do: whoever needs the figure reads the report.
-# The client accepts that its input stays unread.
+# session, until when that holds, and where the next level is. The plugin module reports each
+# batch's figure before its hook runs. Below the limit the hook has nothing to do: whoever needs the
+# figure reads the report. The client accepts that its input stays unread.
 reached=''
 if [ "$kind" = "$unread" ] && [ "$bash_version" -gt 4 ]; then
   outbox=$home/outbox/$CLAUDE_CODE_SESSION_ID live=$home/live/$CLAUDE_CODE_SESSION_ID.json
@@ -86,13 +86,14 @@ if [ "$kind" = "$unread" ] && [ "$bash_version" -gt 4 ]; then
   if [[ $live -nt $outbox.batch && -f $outbox.far && $CLAUDE_CODE_SESSION_ID != *[!A-Za-z0-9_-]* &&
     -O $home && -O $home/outbox && ! -L $home/outbox && -O $outbox.far && ! -L $outbox.far &&
     -f $live && -O $live && ! -L $live && ! -L $outbox.batch ]] &&
-    [[ ! -e $outbox.batch || ( -f $outbox.batch && -O $outbox.batch ) ]] && read -r limit until <"$outbox.far"; then
+    [[ ! -e $outbox.batch || ( -f $outbox.batch && -O $outbox.batch ) ]] &&
+    read -r limit until level <"$outbox.far"; then
     read -r report <"$live"
     figure=${report#*'"tokens":'}
     figure=${figure%%,*}
     case $figure in '' | *[!0-9]* | ??????????*) ;; *)
       if [ "$figure" -ge "$limit" ]; then
-        reached=1
+        [ "$figure" -ge "$level" ] && reached=1
       elif [ "$EPOCHSECONDS" -lt "$until" ]; then
         umask 077
         : >"$outbox.batch" && exit 0
@@ -327,7 +328,7 @@ spool_signal() {
   [ "$kind" = UserPromptSubmit ] && case $body_start in *'"prompt":"[baton] /handoff '*) request=$kind ;; esac
   local near=$home/outbox/$session.near
   [ -z "$is_subagent" ] && [ -f "$near" ] && [ -O "$near" ] && read -r awaited <"$near"
-  # The plugin module's figure has reached the limit, so a level may have been crossed.
+  # The plugin module's figure has reached the next level, so the engine has a message to give.
   [ -n "$reached" ] && [ -z "$is_subagent" ] && request=$kind
   awaited="$awaited $request"
   # Other engines skip a signal with this suffix, because they could not answer this hook.

@@ -1,5 +1,5 @@
 import type { Observation } from '../../contract/signal.js'
-import { isNearLevel, nearLevelFrom, resolveLevels } from '../../policy/levels.js'
+import { isNearLevel, nearLevelFrom, nextLevelAt, resolveLevels } from '../../policy/levels.js'
 import type { SignalContext } from '../context.js'
 import { openHandoff } from '../handoff/handoffs.js'
 import { awaitsTurnEnd } from '../messages/messages.js'
@@ -41,9 +41,12 @@ export function markFar(context: SignalContext, { live }: Observation): boolean 
     !isNearLevel(record.track, levels) &&
     deps.store.openMessages(record.seatId).length === 0 &&
     openHandoff(context) === null
-  const below = isCalm ? Math.min(NO_LEVEL_LEFT, Math.floor(nearLevelFrom(record.track, levels))) : null
+  const tokens = (place: number): number => Math.min(NO_LEVEL_LEFT, Math.floor(place))
+  const far = isCalm
+    ? { below: tokens(nearLevelFrom(record.track, levels)), level: tokens(nextLevelAt(record.track, levels)) }
+    : null
   return fallbackOnError(context, false, () => {
-    deps.outbox.markFar(record.sessionId, below)
-    return below !== null
+    deps.outbox.markFar(record.sessionId, far)
+    return isCalm
   })
 }
