@@ -2,6 +2,7 @@ import type { Fact, FactKind } from '../contract/fact.js'
 import type { LossReport } from '../contract/records/compaction.js'
 import { factKey, namedFactCheck } from '../facts/fact-key.js'
 import { prepareText } from '../facts/prepared-text.js'
+import { factWeight } from '../facts/rank.js'
 import { sanitizeText } from '../lib/quote.js'
 import { type BriefFromFacts, writeBriefFromFacts } from './brief.js'
 
@@ -157,9 +158,15 @@ export function reportLoss(facts: readonly Fact[], remains: RemainingContext): L
   return report
 }
 
+/**
+ * Facts below this weight settle nothing further: files only read, answered questions, finished
+ * todos, commands and tests that passed. A summary may omit them, so they are no losses.
+ */
+const LEAST_LOSS = 31
+
 /** Returns true for a fact that is settled, or that an earlier cycle's report already covers. */
 function isSettled(fact: Fact, sinceLine: number): boolean {
-  if (fact.kind === 'finding') return true
+  if (fact.kind === 'finding' || factWeight(fact, 0) < LEAST_LOSS) return true
   if (fact.line > sinceLine) return false
   if (!LASTING.has(fact.kind)) return true
   return fact.state === 'done' || fact.state === 'dropped' || fact.state === 'answered'

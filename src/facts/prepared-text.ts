@@ -55,7 +55,10 @@ export function prepareText(text: string, among: readonly Fact[] = []): Prepared
           )
         case 'branch':
           return contains(words)
+        case 'test':
         case 'command': {
+          if (fact.kind === 'test' && fact.detail.command !== undefined)
+            return contains(words) || means(fact.text, { firm: true, others: () => alike(fact.kind) })
           const core = programPart(fact.text)
           return (
             contains(words) ||
@@ -176,7 +179,7 @@ function programPart(command: string): string {
   if (first!.length > LONGEST_CORE) return ''
   const core = first!
     .replace(/^(cd\s+\S+\s*(&&|;)\s*)+/, '')
-    .replace(/(\s*\|\s*(head|tail|less|cat|tee)\b[^|]*|\s*\d?>&?\s*(\d|\/dev\/null))+$/, '')
+    .replace(/(\s*\|\s*(head|tail|less|cat|tee|grep|sort|uniq|wc|jq)\b[^|]*|\s*\d?>&?\s*(\d|\/dev\/null))+$/, '')
   return core.length < 4 ? '' : core
 }
 

@@ -4,11 +4,13 @@ import {
   answers,
   decisionGroup,
   isLastRequestRight,
+  isReallyLost,
   matches,
   scoreChecks,
   scoreFiles,
   scoreLabels,
   scoreLosses,
+  scoreNamedLosses,
   share,
   sum,
 } from './real-score.js'
@@ -107,5 +109,18 @@ describe('scores of real sessions', () => {
     const lost = labels.constraints.map(({ text }) => fact('constraint', text, 'required'))
     const score = scoreLosses([...lost, fact('file', 'a.ts')], labels, 'The user wants to keep the port at 80.', 20)
     expect(score).toEqual({ named: 4, real: 1, unreal: 2 })
+  })
+
+  test('a named loss is real only if its needed words stand together nowhere in the rest', () => {
+    const rest = 'Summary\n- The worker retries uploads\n  three times with a pause.\n\n\n\n\n- src/upload/worker.ts'
+    const lost = (kind: Fact['kind'], text: string) => isReallyLost(fact(kind, text), rest)
+    expect(lost('decision', 'Uploads are retried by the worker, with a pause')).toBe(false)
+    expect(lost('decision', 'Uploads are encrypted by the gateway with a pause')).toBe(true)
+    expect(lost('file', 'app/src/upload/worker.ts')).toBe(false)
+    expect(lost('file', 'src/upload/queue.ts')).toBe(true)
+    expect(lost('request', 'three times')).toBe(false)
+    expect(lost('request', 'times, uploads')).toBe(true)
+    const [files] = scoreNamedLosses([fact('file', 'worker.ts'), fact('file', 'queue.ts')], rest)
+    expect(files).toMatchObject({ kind: 'file', share: { found: 1, of: 2 } })
   })
 })

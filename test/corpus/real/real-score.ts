@@ -219,3 +219,77 @@ export function scoreLosses(lost: readonly Fact[], labels: RealLabels, summary: 
   }
   return { named: lost.length, real, unreal }
 }
+
+/** Words that sentences share whatever they are about. */
+const COMMON_WORDS = new Set(
+  (
+    'about after also again because been before being both cannot could does doing done each else even every from ' +
+    'have here instead into just like made make more most much must need needs only other over please same should ' +
+    'since some such than that their them then there these they this those through under until used uses using very ' +
+    'want wants well were what when where which while will with within without would your yours'
+  ).split(' '),
+)
+const NEEDED_LETTERS = 4
+const PREFIX = 6
+const LEAST_WORDS = 3
+/** Share of the needed words that must stand together for a fact to be still there. */
+const STILL_THERE = 0.75
+const STILL_THERE_UNSPACED = 0.6
+/** Lines in which the words count as standing together. */
+const TOGETHER = 4
+const UNSPACED_SIGN = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/u
+
+/**
+ * Returns the words without which a fact cannot be known. These are the name of a file, the id of
+ * a commit, else its words of some length, its figures and its names.
+ */
+export function neededWords({ kind, text, detail }: Fact): string[] {
+  if (kind === 'file') return [text.slice(text.lastIndexOf('/') + 1).toLowerCase()]
+  if (kind === 'commit' && typeof detail.id === 'string') return [detail.id.slice(0, 7).toLowerCase()]
+  const said =
+    kind === 'command' || kind === 'test' ? text.replace(/^(?:cd \S+ && )+/, '').split(/\s[|>]|\n/)[0]! : text
+  const words = (
+    said
+      .toLowerCase()
+      .slice(0, LONGEST_ITEM)
+      .match(/[\p{L}\p{N}][\p{L}\p{N}_.:/@-]*/gu) ?? []
+  ).flatMap((word) => {
+    if (UNSPACED_SIGN.test(word)) return [...word].slice(1).map((sign, at) => [...word][at]! + sign)
+    const bareWord = word.replace(/[.:/-]+$/, '')
+    return /\d|[_./]/.test(bareWord) || (bareWord.length >= NEEDED_LETTERS && !COMMON_WORDS.has(bareWord))
+      ? [bareWord]
+      : []
+  })
+  return [...new Set(words)]
+}
+
+/**
+ * True when the needed words of a fact stand together nowhere in what the agent still sees. A plain
+ * search for letters, which knows nothing of how the loss report compares.
+ */
+export function isReallyLost(fact: Fact, remaining: string): boolean {
+  const text = remaining.toLowerCase()
+  if (text.includes(fact.text.toLowerCase().trim())) return false
+  if (fact.kind === 'commit' && text.includes(fact.text.toLowerCase())) return false
+  const words = neededWords(fact)
+  // Any summary has one or two common words, so that only the sentence itself counts.
+  const isName = fact.kind === 'file' || fact.kind === 'commit' || fact.kind === 'branch'
+  if (words.length === 0 || (!isName && words.length < LEAST_WORDS)) return true
+  const share = words.some((word) => UNSPACED_SIGN.test(word)) ? STILL_THERE_UNSPACED : STILL_THERE
+  const stems = words.map((word) => (/^\p{L}+$/u.test(word) ? word.slice(0, PREFIX) : word))
+  const lines = text.split('\n')
+  for (let at = 0; at < lines.length; at++) {
+    const passage = lines.slice(at, at + TOGETHER).join('\n')
+    if (stems.filter((word) => passage.includes(word)).length >= stems.length * share) return false
+  }
+  return true
+}
+
+/** How many of the losses that a report names are real, by kind. */
+export function scoreNamedLosses(lost: readonly Fact[], remaining: string): { kind: string; share: Share }[] {
+  const kinds = [...new Set(lost.map(({ kind }) => kind))].sort()
+  return kinds.map((kind) => {
+    const own = lost.filter((fact) => fact.kind === kind)
+    return { kind, share: share(own.filter((fact) => isReallyLost(fact, remaining)).length, own.length) }
+  })
+}

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { transcriptReaders } from '../../../src/agents/readers.js'
+import { textOfEntry } from '../../../src/archive/search/entry-text.js'
 import { writeBriefByCode } from '../../../src/briefs/mechanical-brief.js'
 import { firstRecoveryText, reportLoss, secondRecoveryText } from '../../../src/compaction/recovery.js'
 import { DEFAULT_AGENT } from '../../../src/contract/agent-ids.js'
@@ -63,6 +64,28 @@ export function summariesOf(file: string): WrittenSummary[] {
     },
   })
   return found
+}
+
+/** Losses that the report names at a compaction, and the text that the agent still sees. */
+export interface NamedLosses {
+  lost: Fact[]
+  /** The summary and the last lines before it, which the client keeps. */
+  remaining: string
+}
+
+/** Compares a summary with the facts before it as the engine does. */
+export function lossesAt(file: string, { line, text: summary }: WrittenSummary): NamedLosses {
+  const { facts, sinceLine, lines } = factsUpTo(file, line)
+  const keptLines = Array.from({ length: LIKELY_KEPT }, (_, i) => lines - i)
+  const { lost } = reportLoss(facts, { summary, kept: '', keptLines, sinceLine })
+  const tail: string[] = []
+  transcriptReaders[DEFAULT_AGENT]!.conversation(file, {
+    withoutFiles: true,
+    onEntry: (entry) => {
+      if (entry.line < line && entry.line >= line - LIKELY_KEPT) tail.push(textOfEntry(entry)?.text ?? '')
+    },
+  })
+  return { lost, remaining: `${summary}\n${tail.join('\n')}` }
 }
 
 /** Returns the bytes of a transcript before a line. */
