@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { ROOT } from './testing/source-files.js'
 
 /** The last commit before this rule. */
-const BEFORE_THE_RULE = '6b77cf1f0f6da93baf4f892db814b9f36c08d2b1'
+const BEFORE_THE_RULE = 'f93218a39390812397143b6bf71d8a1c7406acb6'
 const SUBJECT = /^(feat|fix|perf|refactor|docs|test|build|chore|ci)(\([^()]+\))?!?: \S/
 const LONGEST = 72
 
