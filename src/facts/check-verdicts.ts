@@ -30,7 +30,7 @@ export const VERDICTS: readonly Verdict[] = [
   },
   {
     program: 'mise',
-    failed: /^(?:\[[^\]]+\] )?(?:mise )?ERROR (?:task failed|.*\bexited with non-zero status|no tasks? )/m,
+    failed: /^(?:\[[^\]\n]{1,80}\] )?(?:mise )?ERROR (?:task failed|.*\bexited with non-zero status|no tasks? )/m,
     failedExamples: ['[lint:go] ERROR task failed', 'mise ERROR no task lnt found', '[test] ERROR task failed'],
     counterexamples: ['[lint] $ golangci-lint run'],
   },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { said } from '../testing/sample-conversation.js'
-import { CONSTRAINT_FORMS, NO_RULES } from './constraint-table.js'
+import { CONSTRAINT_FORMS, NO_RULES, WITHDRAWALS } from './constraint-table.js'
 import { demandOf } from './constraint-words.js'
 import { watchConstraints } from './facts.js'
 import type { Language } from './language.js'
@@ -54,4 +54,23 @@ test('a long text that the user passes on states no rule of his', () => {
   }
   expect(rules(`can you also check this comment: ${review}`)).toEqual([])
   expect(rules(`check the following: you must never call the loader twice. ${review}`)).not.toEqual([])
+})
+
+describe('constraints that are taken back', () => {
+  test.each(WITHDRAWALS.map(({ pattern, examples, counterexamples }) => ({ pattern, examples, counterexamples })))(
+    'a form of withdrawal fits its examples only: $examples',
+    ({ pattern, examples, counterexamples }) => {
+      expect(examples.filter((one) => !pattern.test(one))).toEqual([])
+      expect(counterexamples.filter((one) => pattern.test(one))).toEqual([])
+    },
+  )
+
+  test('a constraint that the user takes back is no longer in force, others are', () => {
+    const watcher = watchConstraints()
+    for (const text of ['Never change the parser module.', 'Do not push to trunk.']) watcher.said!(said('user', text))
+    watcher.said!(said('user', 'The log looks fine now.'))
+    expect(watcher.facts()).toHaveLength(2)
+    watcher.said!(said('user', 'ok, you can change the parser module now'))
+    expect(watcher.facts().map(({ text }) => text)).toEqual(['Do not push to trunk.'])
+  })
 })

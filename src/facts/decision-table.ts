@@ -111,7 +111,8 @@ export const DECISION_FORMS: Record<Language, readonly DecisionForm[]> = {
     {
       by: 'agent',
       pattern: new RegExp(
-        String.raw`(?=.*\*\*[^*]{15,200}\*\*).*\b(?:causes?|triggers?|culprit|reason|rules?|fixed the bug|not needed|` +
+        String.raw`^(?=.*\*\*[^*]{15,200}\*\*).*\b(?:causes?|triggers?|culprit|reason|rules?|fixed the bug|` +
+          String.raw`not needed|` +
           String.raw`changes everything|answer)\b`,
         'i',
       ),

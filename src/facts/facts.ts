@@ -3,6 +3,7 @@ import type { Fact, FactState } from '../contract/fact.js'
 import { watchCommands, watchErrors, watchTests } from './commands.js'
 import { watchBranch, watchCommits } from './commits.js'
 import type { Demand } from './constraint-english.js'
+import { WITHDRAWALS } from './constraint-table.js'
 import { demandOf } from './constraint-words.js'
 import { watchDecisions } from './decisions.js'
 import { definedNames } from './defined-names.js'
@@ -14,6 +15,7 @@ import { watchQuestions } from './questions.js'
 import { sentencesOf } from './sentences.js'
 import { filesOf } from './shell-files.js'
 import type { Watcher } from './watcher.js'
+import { meaningWords } from './words.js'
 
 /** A collector of facts from one conversation. */
 export interface Facts {
@@ -119,7 +121,9 @@ export function watchConstraints(state: { found: Map<string, Fact> } = { found: 
     state,
     said: ({ by, text, line, at }) => {
       if (by !== 'user') return
-      for (const { words, demand, language } of demandsIn(ownProse(text))) {
+      const own = ownProse(text)
+      for (const one of sentencesOf(own)) if (!one.question) withdraw(one.text)
+      for (const { words, demand, language } of demandsIn(own)) {
         const key = words.toLowerCase()
         found.delete(key)
         found.set(key, { kind: 'constraint', text: words, line, at, state: demand, detail: { language } })
@@ -139,6 +143,24 @@ export function watchConstraints(state: { found: Map<string, Fact> } = { found: 
     },
     facts: () => [...found.values()],
   }
+
+  /** Drops the earlier constraint that a sentence takes back: the one that shares most words. */
+  function withdraw(sentence: string): void {
+    if (found.size === 0 || !WITHDRAWALS.some(({ pattern }) => pattern.test(sentence))) return
+    const shared = [...found].map(([key, { text }]) => ({ key, count: sharedMeaning(text, sentence) }))
+    const most = Math.max(...shared.map(({ count }) => count))
+    if (most < SHARED_OF_A_WITHDRAWAL) return
+    for (const { key, count } of shared) if (count === most) found.delete(key)
+  }
+}
+
+/** Fewest words that a withdrawal shares with what it takes back. */
+const SHARED_OF_A_WITHDRAWAL = 2
+
+/** Counts the words of meaning that two texts share. */
+function sharedMeaning(one: string, other: string): number {
+  const words = meaningWords(other)
+  return [...meaningWords(one)].filter((word) => words.has(word)).length
 }
 
 /** Fewest characters of an answer that was typed and not picked. */

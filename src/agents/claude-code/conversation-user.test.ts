@@ -89,6 +89,7 @@ test.each([
   'Unknown skill: ship',
 ])('a text of the client is not a prompt of the user: %s', (text) => {
   expect(readEntries(writeTranscript(promptLine(text))).said).toMatchObject([{ by: 'other' }])
+  expect(readEntries(writeTranscript(queued(text))).said).toMatchObject([{ by: 'other' }])
 })
 
 const DECLINED =
