@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -135,13 +144,28 @@ function prepareClient({ home, configDir, project }: { home: string; configDir: 
   )
 }
 
+/** Files of the first project's repository, by path. Every project has the same single commit. */
+let repository: Map<string, Buffer> | null = null
+
+/** Makes a repository with one commit. Copies of the first one save three runs of git per home. */
 function prepareProject(project: string, env: Record<string, string>): void {
   writeFileSync(path.join(project, 'README.md'), '# A project\n')
+  const folder = path.join(project, '.git')
+  if (repository !== null) {
+    for (const [name, bytes] of repository) {
+      mkdirSync(path.dirname(path.join(folder, name)), { recursive: true })
+      writeFileSync(path.join(folder, name), bytes)
+    }
+    return
+  }
   const git = (...args: string[]) =>
     execFileSync('git', ['-C', project, '-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { env })
-  git('init', '-q', '-b', 'main')
+  git('init', '-q', '-b', 'main', '--template=')
   git('add', '.')
   git('commit', '-q', '-m', 'Begin')
+  const names = readdirSync(folder, { recursive: true }).map(String)
+  const files = names.filter((name) => statSync(path.join(folder, name)).isFile())
+  repository = new Map(files.map((name) => [name, readFileSync(path.join(folder, name))]))
 }
 
 async function endAllIn(home: string): Promise<void> {
