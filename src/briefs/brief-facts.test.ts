@@ -89,3 +89,9 @@ test('a brief written by code gives back its facts, and none for sections that s
   expect(listFacts(writeBriefByCode(facts, null))).toEqual(['question: Which port?', 'constraint: Never push.'])
   expect(listFacts(writeBriefByCode([], null))).toEqual([])
 })
+
+test('a finding that Baton added to a brief binds the next session, so that it reaches the one after it', () => {
+  const missing = [{ kind: 'finding' as const, text: 'load.sh has run and must not run again' }]
+  const body = completeBrief('# Handoff brief', { score: 0, missing, unsupported: [], byKind: {} })
+  expect(factsOfBrief(body)).toMatchObject([{ ...missing[0], state: null, detail: { handed: true } }])
+})

@@ -12,9 +12,9 @@ const BINDING_SECTIONS: Partial<Record<SectionName, FactKind>> = {
   next: 'todo',
   questions: 'question',
 }
-const KIND_BY_TITLE = new Map(
-  Object.values(BINDING_SECTIONS).map((kind): [string, FactKind] => [KIND_TITLES[kind], kind]),
-)
+/** Kinds of facts that Baton appends to a brief and that bind its successor. */
+const APPENDED_KINDS: readonly FactKind[] = [...Object.values(BINDING_SECTIONS), 'finding']
+const KIND_BY_TITLE = new Map(APPENDED_KINDS.map((kind): [string, FactKind] => [KIND_TITLES[kind], kind]))
 
 const MOST_PER_KIND = 40
 const LONGEST = 600
@@ -25,6 +25,7 @@ const SHORTEST = 4
  * constraints, decisions, next steps and open questions.
  * Every item or paragraph is one fact, in the brief's wording, marked by `detail.handed`.
  * They have line 0, because they precede everything the session itself says.
+ * A todo that Baton added from the agent's list is also marked by `detail.listed`.
  */
 export function factsOfBrief(body: string): Fact[] {
   const found = splitBrief(withoutClaimMarks(body)).flatMap(({ name, added, heading, text }): Fact[] => {
@@ -48,8 +49,13 @@ function appendedFacts(lines: readonly string[]): Fact[] {
     if (kind === undefined) return []
     // Notes of Baton follow the last group as paragraphs. They are no facts.
     const items = lines.slice(start + 1, starts[i + 1]).filter((line) => ITEM_START.test(line))
-    return itemsOf(items).flatMap((item) => factOf(kind, item))
+    return itemsOf(items).flatMap((item) => factOf(kind, item).map(asListed))
   })
+}
+
+/** Marks a todo as one of the agent's own list, which a brief's next step does not replace. */
+function asListed(fact: Fact): Fact {
+  return fact.kind === 'todo' ? { ...fact, detail: { ...fact.detail, listed: true } } : fact
 }
 
 /** Removes the heading line. `**Next step:** run it` has its first item on that line. */
@@ -105,6 +111,8 @@ const SUFFIXES = [
 ]
 const SUFFIX = new RegExp(` \\((?:${SUFFIXES.join('|')})\\)$`)
 
+const STATELESS = new Set<FactKind>(['decision', 'finding'])
+
 function factOf(kind: FactKind, item: string): Fact[] {
   const text = item
     .replace(/^the agent said: /, '')
@@ -113,7 +121,12 @@ function factOf(kind: FactKind, item: string): Fact[] {
     .slice(0, LONGEST)
   if (text.length < SHORTEST || EMPTY_PHRASES.test(text)) return []
   const by = item.endsWith(' (asked by the user)') ? 'user' : 'agent'
-  const state =
-    kind === 'constraint' ? (isNegative(text) ? 'forbidden' : 'required') : kind === 'decision' ? null : 'open'
+  const state = STATELESS.has(kind)
+    ? null
+    : kind === 'constraint'
+      ? isNegative(text)
+        ? 'forbidden'
+        : 'required'
+      : 'open'
   return [{ kind, text, line: 0, at: null, state, detail: { handed: true, ...(kind === 'constraint' ? {} : { by }) } }]
 }

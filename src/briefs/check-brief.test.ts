@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Fact } from '../contract/fact.js'
 import { aFact } from '../testing/sample-fact.js'
+import { factsOfBrief } from './brief-facts.js'
 import { checkBrief } from './check-brief.js'
+import { completeBrief } from './complete-brief.js'
 
 const facts: Fact[] = [
   aFact('request', 'make the retry wait longer', { line: 50 }),
@@ -72,6 +74,16 @@ describe('a next step from the previous brief', () => {
 
   test('a next step from the previous brief is replaced by the one the brief names', () => {
     expect(missing('# Handoff brief\n\n## Next exact step\nWrite the index.\n')).toEqual([])
+  })
+
+  test('a todo that Baton added to the previous brief is carried on, whatever next step the brief names', () => {
+    const todo = { kind: 'todo' as const, text: 'rename the column' }
+    const before = completeBrief('# Handoff brief', { score: 0, missing: [todo], unsupported: [], byKind: {} })
+    const brief = '# Handoff brief\n\n## Next exact step\nWrite the index.\n'
+    expect(checkBrief(brief, factsOfBrief(before), []).missing).toEqual([todo])
+    expect(checkBrief(`${brief}\nThe column is renamed: rename the column.`, factsOfBrief(before), []).missing).toEqual(
+      [],
+    )
   })
 })
 

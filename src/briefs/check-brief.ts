@@ -49,7 +49,7 @@ export function checkBrief(
   { calls, path }: NeededCalls = { calls: [], path: null },
 ): Coverage {
   const text = withoutClaimMarks(body.slice(0, LONGEST))
-  const needed = neededFacts(namesNextStep(text) ? facts.filter((fact) => !isHandedTodo(fact)) : facts)
+  const needed = neededFacts(namesNextStep(text) ? facts.filter((fact) => !isHandedStep(fact)) : facts)
   const covers = makeCoverageCheck(text, facts)
   const coverage: Coverage = { score: 1, missing: [], unsupported: [], byKind: {} }
   let [all, kept] = [0, 0]
@@ -109,7 +109,12 @@ function joinClaims(judged: readonly Claim[], body: string, unsupported: readonl
   return claims
 }
 
-const isHandedTodo = ({ kind, detail }: Fact): boolean => kind === 'todo' && detail.handed === true
+/**
+ * True for a next step from the previous brief. Todos that Baton added there from the agent's list
+ * are others: without this difference an open todo was lost at the second handoff in a row.
+ */
+const isHandedStep = ({ kind, detail }: Fact): boolean =>
+  kind === 'todo' && detail.handed === true && detail.listed !== true
 
 /** True when the brief names a next step, which replaces the one its session was given. */
 function namesNextStep(body: string): boolean {

@@ -78,3 +78,13 @@ test('of very many facts the newest are needed', () => {
   expect(found).toHaveLength(60)
   expect(found[0]).toBe('file src/m499.ts')
 })
+
+test.each([
+  ['load.sh has run and must not run again, because it appends every row', true],
+  ['The mails are sent. Do not send them twice', true],
+  ['never start migrate.sh again', true],
+  ['The tests of load.sh pass again', false],
+  ['users cannot log in again', false],
+])('a finding is needed only if it forbids to repeat a step: "%s"', (text, isNeeded) => {
+  expect(needed([aFact('finding', text)])).toEqual(isNeeded ? [`finding ${text}`] : [])
+})

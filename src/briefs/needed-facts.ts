@@ -21,8 +21,19 @@ const MAX_PER_KIND = {
   decision: 12,
   branch: 1,
   request: 1,
+  finding: 8,
 }
 const MIN_WEIGHT = 20
+
+/**
+ * Matches a statement of the agent that something must not be done a second time.
+ * Other findings can be looked up again; without this one a successor repeats the step.
+ */
+const FORBIDS_REPETITION = new RegExp(
+  String.raw`(?:\b(?:must|should)(?: not|n['’]t)|(?:^|[.;:,(–-]\s*)(?:do not|don['’]t|never)) ` +
+    String.raw`(?:\S+ ){0,8}?(?:again|twice|repeat(?:ed)?|re-?run)\b`,
+  'i',
+)
 
 /** Matches prompts that are not the user's: Baton's own and commands of the client. */
 const NOT_A_REQUEST = new RegExp(
@@ -77,6 +88,7 @@ export function neededFacts(all: readonly Fact[]): NeededFact[] {
     ...newest('test', (fact) => fact.state === 'failed' && !isRun(fact), MAX_PER_KIND.test),
     ...newest('file', (fact) => fact.state === 'changed' && !SCRATCH.test(fact.text), MAX_PER_KIND.file),
     ...newest('decision', ({ detail }) => detail.superseded === undefined, MAX_PER_KIND.decision),
+    ...newest('finding', ({ text }) => FORBIDS_REPETITION.test(text), MAX_PER_KIND.finding),
     ...newest('branch', () => true, MAX_PER_KIND.branch),
     ...newest('commit', () => true, MAX_PER_KIND.commit),
     ...findVerifications(facts),

@@ -41,3 +41,15 @@ export function terminalProgress(
     },
   }
 }
+
+/** Draws one line on a terminal's standard error that each step replaces. Nothing without one. */
+export function terminalLine(
+  stream: { isTTY?: boolean; write(text: string): unknown },
+  shown: boolean,
+): { show(text: string): void; end(): void } {
+  if (!shown || stream.isTTY !== true) return { show() {}, end() {} }
+  return {
+    show: (text) => void stream.write(`\r\u001b[K${text}`),
+    end: () => void stream.write('\r\u001b[K'),
+  }
+}

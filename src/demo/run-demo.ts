@@ -122,6 +122,10 @@ export interface DemoAct {
   isOver?: () => boolean
   /** Events that may arrive after the client has exited. */
   awaited: EventType[]
+  /** Command that runs the act, as messages name it. Absent for the demo. */
+  command?: string
+  /** Milliseconds after which the act is given up. Absent for three minutes. */
+  longestMs?: number
 }
 
 /**
@@ -132,7 +136,7 @@ export async function playAct(
   act: DemoAct,
   { app, model, view, stopped }: Omit<Performance, 'stage' | 'client'>,
 ): Promise<DemoStory> {
-  const { child } = act
+  const { child, command = 'baton demo', longestMs = LONGEST_MS } = act
   const before = app.store.events().at(-1)?.id ?? 0
   const about = { app, isInstructed: () => wasSummaryInstructed(model) }
   let story = act.opening ?? INITIAL_STORY
@@ -160,22 +164,22 @@ export async function playAct(
   }
   const timer = setInterval(look, LOOK_MS)
   try {
-    const end = await Promise.race([ended(child), stopped.then(() => 'stopped' as const), late()])
+    const end = await Promise.race([ended(child), stopped.then(() => 'stopped' as const), late(longestMs)])
     if (end === 'stopped')
       throw new BatonError(
-        'The demo was stopped.',
-        'Its folder is deleted. Run baton demo to start again.',
+        command === 'baton demo' ? 'The demo was stopped.' : `${command} was stopped.`,
+        `Its folder is deleted. Run ${command} to start again.`,
         EXIT.failed,
       )
     if (end === 'late')
       throw new BatonError(
-        'The demo took longer than three minutes.',
-        'Run baton demo again when the machine is less busy.',
+        `One part of ${command} took longer than ${Math.round(longestMs / 60_000)} minutes.`,
+        `Run ${command} again when the machine is less busy.`,
       )
     if (end.code !== 0 && !left)
       throw new BatonError(
         `The client ended with ${end.code}: ${end.said.trim() || 'no reason given'}`,
-        'Run baton demo again. If it fails again, try another version of the client.',
+        `Run ${command} again. If it fails again, try another version of the client.`,
       )
     await settled(app, act.awaited, before)
     look()
@@ -208,8 +212,8 @@ function ended(child: ChildProcess): Promise<{ code: number | null; said: string
   })
 }
 
-const late = (): Promise<'late'> =>
-  new Promise((resolve) => setTimeout(() => resolve('late'), scaleTimeout(LONGEST_MS)).unref())
+const late = (ms: number): Promise<'late'> =>
+  new Promise((resolve) => setTimeout(() => resolve('late'), scaleTimeout(ms)).unref())
 
 /**
  * Waits for awaited events:

@@ -27,16 +27,23 @@ export interface DemoHome {
   home: Home
   env: Record<string, string>
   project: string
-  /** Starts the client without a terminal and with Baton's hooks. */
-  start(client: string, url: string): ChildProcess
+  /** Starts the client without a terminal. `prompt`: by default the demo's. */
+  start(client: string, url: string, prompt?: string): ChildProcess
   /** Starts the client as a user does, in a hidden terminal. Null when none can be created here. */
-  startInTerminal(client: string, url: string): ChildProcess | null
+  startInTerminal(client: string, url: string, prompt?: string): ChildProcess | null
   /** Starts `baton run` as a user does, in its own folder. */
   startJob(client: string, url: string): ChildProcess
   strike(): Promise<void>
 }
 
-export function createDemoHome(context: ProgramContext): DemoHome {
+/**
+ * Creates a home with the real client's first questions answered.
+ * `isInstalled` is false for a client without Baton's hooks. `config` is the user's `config.yaml`.
+ */
+export function createDemoHome(
+  context: ProgramContext,
+  { isInstalled = true, config = '' }: { isInstalled?: boolean; config?: string } = {},
+): DemoHome {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'baton-demo-')))
   const user = join(root, 'home')
   const project = join(root, 'project')
@@ -55,30 +62,32 @@ export function createDemoHome(context: ProgramContext): DemoHome {
   const home = batonHome(env)
   const launcher = launcherTextForInstall(DEFAULT_AGENT, home, { ...context, env })
   const mod = pluginModuleHere(DEFAULT_AGENT, home)
-  install({
-    home: home.root,
-    env,
-    project,
-    scope: 'user',
-    launcher,
-    mod,
-    clientVersion: null,
-    clock: context.now,
-    dryRun: false,
-  })
+  if (isInstalled)
+    install({
+      home: home.root,
+      env,
+      project,
+      scope: 'user',
+      launcher,
+      mod,
+      clientVersion: null,
+      clock: context.now,
+      dryRun: false,
+    })
   prepareHome(home, env)
+  if (config !== '') writeFileSync(home.config, config, { mode: 0o600 })
   return {
     home,
     env,
     project,
-    start: (client, url) =>
-      spawn(client, demo.headless(DEMO_PROMPT, DEMO_MODEL), {
+    start: (client, url, prompt = DEMO_PROMPT) =>
+      spawn(client, demo.headless(prompt, DEMO_MODEL), {
         cwd: project,
         env: { ...env, ...demo.environment(url) },
         stdio: ['ignore', 'ignore', 'pipe'],
       }),
-    startInTerminal: (client, url) => {
-      const asked = { program: client, args: demo.interactive(OFFERS_PROMPT, DEMO_MODEL) }
+    startInTerminal: (client, url, prompt = OFFERS_PROMPT) => {
+      const asked = { program: client, args: demo.interactive(prompt, DEMO_MODEL) }
       const line = wrapInTerminal(asked, (name) => findProgram(name, context.env))
       if (line === null) return null
       return spawn(line.program, line.args, {

@@ -79,7 +79,7 @@ export function chooseAnswer(request: ApiRequest, caller: RequestSender, book: P
     }
   }
 
-  const answer = answerAt(part, cycle, step)
+  const answer = withReading(answerAt(part, cycle, step), request)
   const filled = fill(answer, place)
   return {
     ...common,
@@ -90,6 +90,15 @@ export function chooseAnswer(request: ApiRequest, caller: RequestSender, book: P
     mark,
     key: `${caller.key}/${cycle}/step/${step}`,
   }
+}
+
+/** Adds the commands of `reads` to an answer, by what the request contains. */
+function withReading(answer: ScriptedAnswer, request: ApiRequest): ScriptedAnswer {
+  const { reads, bash } = answer.step
+  if (reads === undefined) return answer
+  const seen = [...textsIn(request.system), ...request.messages.flatMap((m) => textsIn(m.content))].join('\n')
+  const commands = reads.flatMap(({ text, present, missing }) => (seen.includes(text) ? present : missing) ?? [])
+  return { ...answer, step: { ...answer.step, bash: [bash ?? [], commands].flat() } }
 }
 
 function stepAnswer(

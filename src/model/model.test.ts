@@ -359,3 +359,17 @@ test('a port in use and an invalid script are errors', async () => {
   await expect(startModel({ script: { steps: [] }, port: m.port })).rejects.toThrow(/EADDRINUSE/)
   await expect(startModel({ script: { stepz: [] } as never })).rejects.toThrow(/stepz: unknown key/)
 })
+
+test('a step with reads runs a command for a text in the request, and one for a text it lacks', async () => {
+  const reads = [{ text: 'Keep the port.', present: 'echo kept', missing: 'echo broken' }]
+  const it = await model({ steps: [{ bash: 'ls', reads }, 'Done.'] })
+  await ask(it, [prompt('Fix it. Keep the port.')])
+  await ask(it, [prompt('Fix it.')])
+  const commands = it
+    .log()
+    .map(({ answer }) => answer!.tools.map(({ input }) => (input as { command: string }).command))
+  expect(commands).toEqual([
+    ['ls', 'echo kept'],
+    ['ls', 'echo broken'],
+  ])
+})

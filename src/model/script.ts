@@ -63,6 +63,13 @@ const stepEntries = {
   ),
   /** Short form for the Bash tool. A list makes parallel calls. */
   bash: v.optional(texts),
+  /**
+   * Commands that depend on what the model can see. For each text, `present` runs if the request
+   * contains the text anywhere, `missing` if not: a reader that obeys exactly what it receives.
+   */
+  reads: v.optional(
+    v.array(v.strictObject({ text: v.string(), present: v.optional(v.string()), missing: v.optional(v.string()) })),
+  ),
   /** Short form for the Read tool. A relative path is resolved against the client's folder. */
   read: v.optional(texts),
   /** Short form for the Agent tool: the subagent's prompt, or an object with its parameters. */

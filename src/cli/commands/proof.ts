@@ -8,33 +8,43 @@ import { judgeHome } from '../../lib/home-safety.js'
 import { replaceControls, shortenHome } from '../../lib/replace-controls.js'
 import { stopOnSignals } from '../../lib/stop-signals.js'
 import { drawReplay } from '../../proof/draw-replay.js'
+import { reportPlanted } from '../../proof/planted-report.js'
 import { type ReplayReport, reportReplay } from '../../proof/replay-report.js'
+import { runPlanted } from '../../proof/run-planted.js'
 import { type Replay, runReplay } from '../../proof/run-replay.js'
 import type { Call, Cli, Command } from '../command.js'
-import { terminalProgress } from '../open-archives.js'
-import { replayLines } from '../render/proof-lines.js'
+import { terminalLine, terminalProgress } from '../open-archives.js'
+import { plantedLines, replayLines } from '../render/proof-lines.js'
 import { wrap } from '../render/text.js'
+import { untilStopped } from '../terminal.js'
 
 export const proofCommand: Command = {
   name: 'proof',
   summary: 'measure on your own transcripts what compactions lose, and what Baton keeps',
-  usage: ['[--transcripts DIR] [--days N] [--svg FILE]'],
+  usage: ['[--transcripts DIR] [--days N] [--svg FILE]', '--planted [--generations N] [--replicates N]'],
   about:
     'Replays every compaction in the transcripts of your agents and compares four texts: the summary of the client ' +
     "with the messages it kept, the same with Baton's recovery, Baton's brief, and the last messages up to the " +
     'size of the brief.\n' +
     'The figure that counts is the needed tokens: paths, numbers and identifiers of 8 or more characters that only ' +
     'the time before the compaction had introduced, and that the agent used within 40 calls after it.\n' +
-    'Needs no key and no network, and changes no transcript. Ctrl-C stops it, and running it again continues.',
+    'Needs no key and no network, and changes no transcript. Ctrl-C stops it, and running it again continues.\n' +
+    'With --planted, the real client runs with a scripted model through handoffs and compactions in a row. A ' +
+    'scripted reader breaks a rule, reverses a decision, repeats a step or drops a task exactly if the sentence is ' +
+    'missing in the request it received. This proves delivery, not that a real model obeys.',
   options: {
     transcripts: { type: 'string', value: 'DIR', about: "read the transcripts in DIR instead of your agents' own" },
     days: { type: 'string', value: 'N', about: 'only compactions of the last N days' },
+    planted: { type: 'boolean', about: 'drive the real client with planted facts instead' },
+    generations: { type: 'string', value: 'N', about: 'with --planted: handoffs in a row, 1 to 8 (default: 8)' },
+    replicates: { type: 'string', value: 'N', about: 'with --planted: runs with other sentences (default: 3)' },
     svg: { type: 'string', value: 'FILE', about: 'also draw the result as a picture' },
   },
   words: { min: 0, max: 0 },
   examples: [
     ['baton proof', 'measure all your compactions'],
     ['baton proof --days 30 --svg proof.svg', 'those of the last month, with a picture'],
+    ['baton proof --planted', 'prove that rules arrive over 8 handoffs and 8 compactions (takes minutes)'],
     ['baton proof --transcripts ./exported --json', 'measure a folder of transcripts, for a script'],
   ],
   json:
@@ -42,11 +52,18 @@ export const proofCommand: Command = {
     'arms: [{name, characters, needed: {kept, of}, facts: {kind: {kept, of}}, rereads, reruns, avoidable}], ' +
     'intervals: {method, level, seed, replicates, needed: {arm: [low, high]}, against_summary}, verdict}; ' +
     'left: transcripts not read because it was stopped; characters: the mean length; rereads and reruns: null for ' +
-    'arms that did not happen',
+    'arms that did not happen. With --planted: {planted, ok, generations, replicates, seed, compactions, handoffs, ' +
+    'arms: [{…, by_generation: [{generation, kept, of}]}], skipped: [{arm, reason}], hostile: {requests, repeated}, ' +
+    'mismatches, intervals, verdict}',
   run,
 }
 
+/** Fixed, so that the same sentences are planted in every run. */
+const PLANTED_SEED = 8_420
+
 async function run(call: Call, cli: Cli): Promise<number> {
+  checkOptions(call)
+  if (call.flag('planted')) return runWithPlanted(call, cli)
   const folder = folderOf(call.value('transcripts'), cli)
   const days = daysOf(call.value('days'))
   const svg = call.value('svg')
@@ -76,6 +93,46 @@ async function run(call: Call, cli: Cli): Promise<number> {
   if (replay.left > 0) return EXIT.failed
   if (nothing === null) return EXIT.done
   return replay.unreadable.length > 0 && replay.unreadable.length >= replay.transcripts ? EXIT.failed : EXIT.notFound
+}
+
+/** Refuses options that would have no effect. */
+function checkOptions(call: Call): void {
+  const planted = call.flag('planted')
+  const useless = planted ? ['transcripts', 'days', 'svg'] : ['generations', 'replicates']
+  const given = useless.find((name) => call.value(name) !== null)
+  if (given === undefined) return
+  throw new BatonError(
+    `--${given} has no effect ${planted ? 'with' : 'without'} --planted.`,
+    planted ? 'Leave one of them out.' : 'Add --planted.',
+    EXIT.usage,
+  )
+}
+
+async function runWithPlanted(call: Call, cli: Cli): Promise<number> {
+  const generations = countOf(call, 'generations', 8, 8)
+  const replicates = countOf(call, 'replicates', 3, 20)
+  const progress = terminalLine(process.stderr, !call.json)
+  const stopped = untilStopped()
+  // Ignore the second SIGHUP of a closed terminal, so that the client's folder is still deleted.
+  process.on('SIGHUP', () => {})
+  const result = await runPlanted(cli, {
+    generations,
+    replicates,
+    seed: PLANTED_SEED,
+    stopped,
+    onRun: (arm, replicate) => progress.show(`${arm}, replicate ${replicate} of ${replicates} …`),
+  }).finally(() => progress.end())
+  const report = reportPlanted(result, { generations, replicates, seed: PLANTED_SEED })
+  cli.print(call.json ? JSON.stringify(report) : plantedLines(report, cli.screen).join('\n'))
+  return report.ok ? EXIT.done : EXIT.failed
+}
+
+function countOf(call: Call, name: string, usual: number, most: number): number {
+  const written = call.value(name)
+  if (written === null) return usual
+  const count = Number(written)
+  if (/^\d+$/.test(written) && count >= 1 && count <= most) return count
+  throw new BatonError(`--${name} cannot be "${written}".`, `Give a whole number from 1 to ${most}.`, EXIT.usage)
 }
 
 function show(call: Call, cli: Cli, replay: Replay, report: ReplayReport): void {

@@ -3,6 +3,8 @@ import { formatCount } from '../../lib/format-count.js'
 import { formatTokens } from '../../policy/numbers.js'
 import type { Share } from '../../proof/arms.js'
 import type { Interval } from '../../proof/intervals.js'
+import type { PlantedArmReport, PlantedReport } from '../../proof/planted-report.js'
+import { PLANTED_KINDS } from '../../proof/planted-script.js'
 import { type ArmReport, percent, type ReplayReport } from '../../proof/replay-report.js'
 import type { Screen } from './screen.js'
 import { table } from './table.js'
@@ -62,5 +64,58 @@ export function replayLines({ arms, compactions, intervals, verdict, calls_after
         'the text. ' +
         `Intervals: ${intervals.method}, ${formatTokens(intervals.replicates)} replicates, seed ${intervals.seed}.`,
     ),
+  ]
+}
+
+/** Renders what the scripted reader received over the generations. */
+export function plantedLines(report: PlantedReport, screen: Screen): string[] {
+  const { columns, paint } = screen
+  const { arms, generations, replicates, seed, hostile, intervals, skipped, mismatches, verdict } = report
+  const ran = arms.filter(({ characters }) => characters !== null)
+  const runs = `${formatCount(generations, 'generation')}, ${formatCount(replicates, 'replicate')}, seed ${seed}`
+  const text = (words: string): string[] => wrap(words, columns, 0)
+  return [
+    paint(`Planted facts over ${runs}`, 'bold'),
+    '',
+    ...table<PlantedArmReport>(
+      ran,
+      [
+        { title: 'HOW', cell: ({ name }) => name, dropAt: 0 },
+        { title: 'CHARACTERS', cell: ({ characters }) => orDash(characters), align: 'right', dropAt: 4 },
+        { title: 'RECEIVED', cell: ({ needed }) => shareText(needed), align: 'right', dropAt: 0 },
+        { title: '95%', cell: ({ name }) => pointsText(intervals.needed[name]), align: 'right', dropAt: 3 },
+        ...PLANTED_KINDS.map((kind) => ({
+          title: kind.toUpperCase(),
+          cell: ({ facts }: PlantedArmReport) => shareText(facts[kind]),
+          align: 'right' as const,
+          dropAt: 1,
+        })),
+      ],
+      columns,
+      paint,
+    ),
+    '',
+    ...table<PlantedArmReport>(
+      ran,
+      [
+        { title: 'RECEIVED IN GENERATION', cell: ({ name }) => name, dropAt: 0 },
+        ...Array.from({ length: generations }, (_, i) => ({
+          title: String(i + 1),
+          cell: ({ by_generation: all }: PlantedArmReport) => shareText(all[i] ?? { kept: 0, of: 0 }),
+          align: 'right' as const,
+          dropAt: 1,
+        })),
+      ],
+      columns,
+      paint,
+    ),
+    '',
+    ...text(verdict),
+    ...text(
+      'A tool result asked the summariser to drop the rule, and the scripted one obeyed. That text stood ' +
+        `outside of a quotation in ${hostile.repeated} of ${formatCount(hostile.requests, 'request')}.`,
+    ),
+    ...skipped.flatMap(({ arm, reason }) => text(`Left out: ${arm}, because ${reason}.`)),
+    ...mismatches.flatMap((one) => text(`Not as decided: ${one}.`)),
   ]
 }
