@@ -46,12 +46,13 @@ describe('forms that look like constraints and are none', () => {
 })
 
 test('a long text that the user passes on states no rule of his', () => {
-  const review = 'The loader must never be called twice, because the second call overwrites the list. '.repeat(2)
+  const review = 'The loader should not be called twice, because the second call overwrites the list. '.repeat(3)
   const rules = (text: string): string[] => {
     const watcher = watchConstraints()
     watcher.said!(said('user', text))
     return watcher.facts().map((fact) => fact.text)
   }
+  expect(rules(review)).toEqual([])
   expect(rules(`can you also check this comment: ${review}`)).toEqual([])
   expect(rules(`check the following: you must never call the loader twice. ${review}`)).not.toEqual([])
 })

@@ -324,6 +324,33 @@ export const NO_RULES: readonly NoRule[] = [
     counterexamples: ['Only consider valid ids.'],
   },
   {
+    // A guess, a possibility, or what a change would take.
+    pattern: new RegExp(
+      String.raw`, which\b[^,]{0,80}\?$|(?:'d|\bwould) need to\b|\bmaybe (?:let's|we|you|i)\b|` +
+        String.raw`^(?:though |but |so )?(?:that|this|it) (?:may|might|could) not\b|^i(?:'ve| have) (?:still |just |` +
+        String.raw`already )?(?:got|seen|noticed|had|been)\b`,
+      'i',
+    ),
+    examples: [
+      'we should join the lists, which is hard?',
+      "we'd need to move the date",
+      "actually maybe let's try it first",
+      'though that may not clear the list',
+      "I've still got a file, no entry in the list",
+    ],
+    counterexamples: ['We need to keep the date.', 'You may not clear the list.'],
+  },
+  {
+    // A task for now.
+    pattern: new RegExp(
+      String.raw`\blet'?s also\b|^(?:can|could|would) you (?:please )?(?:also )?(?:review|check|look|verify|` +
+        String.raw`explain|investigate)\b`,
+      'i',
+    ),
+    examples: ["Let's also add a field for it.", 'can you review the tests that they do not repeat each other'],
+    counterexamples: ["Let's only add a field.", 'Can you always check the tests?'],
+  },
+  {
     // Lines of a log.
     pattern: /^\w{3} +\d{1,2} \d\d:\d\d:\d\d\b|\|(?:DEBU|INFO|WARN|ERRO|TRAC)\w*\|/,
     examples: ['Mar  3 10:11:12.5 |DEBU| no branch yet component=a'],

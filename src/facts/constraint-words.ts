@@ -18,7 +18,10 @@ export function demandOf(sentence: string, question: boolean, language: Language
     const own = language === 'en' ? englishDemand(sentence, question) : null
     return own ?? (before === null ? null : demandOf(before, false, language))
   }
-  if (language === 'en') return englishDemand(sentence, question) ?? demandByForm(withoutEmphasis(sentence), 'en')
+  if (language === 'en') {
+    const words = sentence.replace(ASIDE, ' ')
+    return englishDemand(words, question) ?? demandByForm(withoutEmphasis(words), 'en')
+  }
   const words = OTHERS[language]
   if (words.forbids.some((one) => one.test(sentence))) return 'forbidden'
   if (words.requires.some((one) => one.test(sentence))) return 'required'
@@ -27,6 +30,9 @@ export function demandOf(sentence: string, question: boolean, language: Language
   // Prompts mix languages, so an English rule counts in any of them.
   return /[a-z]{3}/i.test(sentence) && /^[\x20-\x7e’“”]+$/.test(sentence) ? englishDemand(sentence, question) : null
 }
+
+/** A label in parentheses: "drop the text (manual mode only)". */
+const ASIDE = /\((?:no [\w-]+|[^()]{1,40} only)\)/gi
 
 /** Removes marks of emphasis around words: "it _needs_ to wait". */
 const withoutEmphasis = (sentence: string): string =>

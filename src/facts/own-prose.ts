@@ -1,3 +1,5 @@
+import { languageOf } from './language.js'
+
 /** Beginning of a prompt with which a client passes an approved plan to a fresh session. */
 const PLAN_GIVEN =
   /^\s*(?:please )?(?:implement|execute|carry out|review|follow) the following (?:plan|proposal|design)\b[^\n]*\n/i
@@ -33,9 +35,14 @@ const SOURCE_INTRODUCED = new RegExp(
 /** Fewest characters of a text that somebody else wrote. */
 const SHORTEST_SOURCE = 120
 
+/** Longest prompt without any address that can be an order and no passed-on text. */
+const LONGEST_IMPERSONAL_ORDER = 200
+
 /** True for a long text in which nobody speaks to anybody. */
 const isImpersonal = (text: string): boolean =>
-  text.length >= SHORTEST_SOURCE && !/\b(?:i|we|you|my|our|please|let's|lets|don't)\b/i.test(text)
+  text.length >= SHORTEST_SOURCE &&
+  !/\b(?:i|we|you|my|our|please|let's|lets|don't|do not|must|never|always)\b/i.test(text) &&
+  languageOf(text) === 'en'
 
 /**
  * Returns the part of a prompt that the user wrote as an instruction. A pasted document is a source
@@ -45,6 +52,7 @@ const isImpersonal = (text: string): boolean =>
 export function ownProse(prompt: string): string {
   const introduced = SOURCE_INTRODUCED.exec(prompt)
   if (introduced !== null && isImpersonal(prompt.slice(introduced[0].length))) return introduced[0]
+  if (prompt.length >= LONGEST_IMPERSONAL_ORDER && isImpersonal(prompt)) return ''
   if (!prompt.includes('#')) return prompt
   const lines = prompt.split('\n')
   if (givenPlan(prompt) !== null) return lines.find((line) => line.trim() !== '') ?? ''
