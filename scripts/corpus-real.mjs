@@ -19,6 +19,7 @@ export async function measureReal(folder, { json, misses, only, facts }, program
     ...measureLabels(sessions, program, misses),
     prompts: measurePrompts(folder, program, misses),
     probes: facts ? null : measureProbes(sessions, program, misses),
+    calibration: facts ? null : measureCalibration(sessions, program),
     losses: facts ? null : measureLosses(files, program),
     claims: facts ? null : measureClaims(sessions, files, program, misses),
   }
@@ -241,7 +242,19 @@ const percent = (value) => (value === null ? '–' : value.toFixed(2))
 const shareText = ({ found, of, share, low, high }) =>
   of === 0 ? '–' : `${percent(share)} (${found} of ${of}; ${percent(low)} to ${percent(high)})`
 
-function print({ sessions, transcripts, reading, kinds, last_request, checks, prompts, probes, losses, claims }) {
+function print({
+  sessions,
+  transcripts,
+  reading,
+  kinds,
+  last_request,
+  checks,
+  prompts,
+  probes,
+  calibration,
+  losses,
+  claims,
+}) {
   console.log(`${sessions} labelled sessions of ${transcripts}; shares with n and 95 % interval\n`)
   console.log(`${'kind'.padEnd(28)}${'recall'.padEnd(40)}precision`)
   for (const { kind, recall, precision } of kinds)
@@ -263,6 +276,11 @@ function print({ sessions, transcripts, reading, kinds, last_request, checks, pr
   console.log(
     `\nlosses named ${named}: ${real} confirmed by a label, ${unreal} contradicted, ` +
       `${named - real - unreal} without a label`,
+  )
+  const { texts, correlation, mean_in_session: inSession } = calibration
+  console.log(
+    `coverage and probes         rank correlation ${percent(correlation)} over ${texts} texts, ` +
+      `${percent(inSession)} within a session (mean of ${calibration.sessions})`,
   )
   console.log(`losses that are real        ${shareText(losses.all)}`)
   for (const [kind, one] of Object.entries(losses.by_kind)) console.log(`  ${kind.padEnd(26)}${shareText(one)}`)

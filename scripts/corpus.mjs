@@ -27,6 +27,7 @@ if (values.real !== undefined) {
     'test/corpus/real/real-score.ts',
     'test/corpus/real/real-texts.ts',
     'test/corpus/real/planted-claims.ts',
+    'test/corpus/real/calibration.ts',
   ])
   await measureReal(values.real, values, { ...program, root })
   process.exit(0)

@@ -2,6 +2,7 @@ import type { Fact } from '../contract/fact.js'
 import type { Claim, Coverage } from '../contract/records/brief.js'
 import { formatChoice } from '../facts/decision-text.js'
 import { type PreparedText, prepareText } from '../facts/prepared-text.js'
+import { specificsOf } from '../facts/specifics.js'
 import { isNegative, meaningWords } from '../facts/words.js'
 import { claimedFiles, unsupportedFiles } from './claimed-files.js'
 import { sentencesOf as briefSentences, judgeClaims, withoutClaimMarks } from './claims.js'
@@ -81,6 +82,12 @@ export function checkBrief(
     all += calls.length * CALL_WEIGHT
     kept += listed * CALL_WEIGHT
   }
+  const findings = shareOfFindings(text, facts)
+  if (findings !== null && all > 0) {
+    const weight = (all * FINDINGS_SHARE) / (1 - FINDINGS_SHARE)
+    kept += findings * weight
+    all += weight
+  }
   if (all > 0) coverage.score = kept / all
   const earlier = evidence.earlier ?? ''
   const files = unsupportedFiles(claimedFiles(text), facts, `${earlier}\n${(evidence.dirty ?? []).join('\n')}`)
@@ -92,6 +99,29 @@ export function checkBrief(
   const claims = joinClaims(judgeClaims(text, facts, transcript), text, coverage.unsupported)
   if (claims.length > 0) coverage.claims = claims
   return coverage
+}
+
+/**
+ * Share of the score that the agent's findings have. Measured on 19 labelled sessions: the rank
+ * correlation with the questions that a text answers rises from 0.77 to 0.83.
+ */
+const FINDINGS_SHARE = 0.3
+/** Newest findings that count; older ones are often superseded. */
+const MOST_FINDINGS = 60
+/** Share of their names and figures that a good brief holds. */
+const ENOUGH_FINDINGS = 0.5
+
+/**
+ * Returns how much a text holds of the names and figures that the agent found.
+ * Findings are too many to be listed as missing. Null when there are none.
+ */
+function shareOfFindings(text: string, facts: readonly Fact[]): number | null {
+  const said = text.toLowerCase()
+  const newest = facts.filter(({ kind }) => kind === 'finding').sort((a, b) => b.line - a.line)
+  const names = new Set(newest.slice(0, MOST_FINDINGS).flatMap((finding) => [...specificsOf(finding.text)]))
+  if (names.size === 0) return null
+  const found = [...names].filter((name) => said.includes(name)).length
+  return Math.min(1, found / names.size / ENOUGH_FINDINGS)
 }
 
 /** Adds the sentences with unsupported files and figures to the judged claims. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Fact } from '../../../src/contract/fact.js'
+import { rankCorrelation } from './calibration.js'
 import {
   answers,
   decisionGroup,
@@ -122,5 +123,37 @@ describe('scores of real sessions', () => {
     expect(lost('request', 'times, uploads')).toBe(true)
     const [files] = scoreNamedLosses([fact('file', 'worker.ts'), fact('file', 'queue.ts')], rest)
     expect(files).toMatchObject({ kind: 'file', share: { found: 1, of: 2 } })
+  })
+
+  test('the rank correlation is 1 for the same order, -1 for the opposite one, and shares equal ranks', () => {
+    expect(
+      rankCorrelation([
+        [1, 10],
+        [2, 20],
+        [3, 21],
+      ]),
+    ).toBe(1)
+    expect(
+      rankCorrelation([
+        [1, 9],
+        [2, 5],
+        [3, 1],
+      ]),
+    ).toBe(-1)
+    expect(
+      rankCorrelation([
+        [1, 5],
+        [2, 5],
+        [3, 5],
+      ]),
+    ).toBeNull()
+    expect(
+      rankCorrelation([
+        [1, 1],
+        [1, 2],
+        [2, 3],
+      ]),
+    ).toBeCloseTo(0.866, 2)
+    expect(rankCorrelation([[1, 1]])).toBeNull()
   })
 })
