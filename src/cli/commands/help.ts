@@ -91,7 +91,7 @@ const LONG = 48
 /** Groups of the overview. Every command is in one; a test reports a command that is in none. */
 export const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
   ['Get started', ['demo', 'install', 'uninstall', 'doctor']],
-  ['Monitor', ['status', 'show', 'events', 'history', 'open', 'statusline']],
+  ['Monitor', ['status', 'show', 'events', 'history', 'proof', 'open', 'statusline']],
   ['Hand off and send messages', ['handoff', 'handoffs', 'send', 'messages']],
   ['Archives', ['archive', 'recall', 'import']],
   ['Settings', ['off', 'on', 'config', 'trust', 'notify', 'name']],
