@@ -341,7 +341,7 @@ function watchFiles(state: FileState = { found: new Map(), open: new Map(), root
       const cwd = call.cwd ?? state.root
       if (act.type === 'read' || act.type === 'change') {
         const path = resolvePath(act.path, cwd)
-        if (returned.ok !== false && !(act.type === 'change' && isTemporary(path, state.root)))
+        if (returned.ok !== false && !(act.type === 'change' && state.root !== null && isTemporary(path, state.root)))
           put(path, act.type === 'change', returned.line, returned.at, {
             written: act.type === 'change' ? act.written : undefined,
           })
