@@ -181,6 +181,69 @@ function measureProbes(sessions, program, misses) {
 }
 
 /**
+ * Plants false claims into good briefs, and counts marks on them and on true sentences: those of
+ * the brief, those that labels allow, and those of the summaries that agents wrote.
+ */
+function measureClaims(sessions, files, program) {
+  const { textsOf, plantClaims, trueSentences, scoreClaims, judgeText, share } = program
+  const count = { planted: 0, found: 0, truths: 0, contradicted: 0, unproven: 0 }
+  for (const [at, { file, labels }] of sessions.entries()) {
+    const { end, briefAtEnd } = textsOf(file, null)
+    const planted = plantClaims(end.facts, labels.language === 'ja', at + 1)
+    const score = scoreClaims(briefAtEnd, trueSentences(labels), planted, end.facts, file)
+    count.planted += score.planted
+    count.found += score.found
+    count.truths += score.truths
+    count.contradicted += score.contradicted.length
+    count.unproven += score.unproven.length
+  }
+  const summaries = { sentences: 0, contradicted: 0, unproven: 0 }
+  for (const file of files) {
+    for (const { line, text } of program.summariesOf(file)) {
+      const { sentences, claims } = judgeText(
+        text,
+        program.factsUpTo(file, line).facts,
+        program.bytesBefore(file, line),
+      )
+      summaries.sentences += sentences
+      for (const { verdict } of claims) summaries[verdict]++
+    }
+  }
+  return {
+    planted_marked: share(count.found, count.planted),
+    true_marked_contradicted: share(count.contradicted, count.truths),
+    true_marked_unproven: share(count.unproven, count.truths),
+    summaries_marked_contradicted: share(summaries.contradicted, summaries.sentences),
+    summaries_marked_unproven: share(summaries.unproven, summaries.sentences),
+  }
+}
+
+/** Counts named losses that are real at all compactions, by a plain search for their words. */
+function measureLosses(files, { summariesOf, lossesAt, scoreNamedLosses, sum }) {
+  const shares = files.flatMap((file) =>
+    summariesOf(file).flatMap((summary) => {
+      const { lost, remaining } = lossesAt(file, summary)
+      return scoreNamedLosses(lost, remaining)
+    }),
+  )
+  const kinds = [...new Set(shares.map(({ kind }) => kind))].sort()
+  const of = (kind) => sum(shares.flatMap((one) => (kind === null || one.kind === kind ? [one.share] : [])))
+  return { all: of(null), by_kind: Object.fromEntries(kinds.map((kind) => [kind, of(kind)])) }
+}
+
+/** Compares the coverage of texts of varying quality with the share of probes that they answer. */
+function measureCalibration(sessions, { rateTexts, rankCorrelation }) {
+  const rated = sessions.map((session) => rateTexts(session).map(({ coverage, probes }) => [coverage, probes]))
+  const single = rated.map(rankCorrelation).filter((one) => one !== null)
+  return {
+    texts: rated.flat().length,
+    sessions: single.length,
+    correlation: rankCorrelation(rated.flat()),
+    mean_in_session: single.length === 0 ? null : single.reduce((sum, one) => sum + one, 0) / single.length,
+  }
+}
+
+/**
  * Asks the built program, in a home of its own, each probe's question in its own words. Counts what
  * `baton recall` prints by default, as an agent reads it.
  */
