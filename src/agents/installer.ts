@@ -47,7 +47,7 @@ export interface WantedEntries {
 }
 
 /** Settings with Baton's entries. `former` is the status line that now runs after Baton's. */
-export interface InsertedEntries {
+export interface SettingsWithEntries {
   text: string
   created: CreatedContainers
   former: string | null
@@ -97,7 +97,7 @@ export interface AgentInstaller {
    * Adds Baton's entries.
    * Like `strip` and `sameEntries`, throws SettingsFault when the file must not be changed.
    */
-  insert(blank: string, wanted: WantedEntries): InsertedEntries
+  insert(blank: string, wanted: WantedEntries): SettingsWithEntries
   /**
    * Returns the text without any entry of Baton's, and everything else byte for byte.
    * `formerOf` returns the former status line by key, for forms that do not contain it.

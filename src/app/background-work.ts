@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { agents } from '../agents/index.js'
-import { hasWork } from '../archive/has-work.js'
-import { tidiedFoldersOf, tidyDaily } from '../delivery/tidy-home.js'
+import { hasArchiveWork } from '../archive/has-work.js'
+import { tidyDaily, tidyPathsOf } from '../delivery/tidy-home.js'
 import { sessionsNeedingBrief } from '../engine/compaction/deferred-work.js'
 import type { BackgroundWork } from '../engine/context.js'
 import type { App } from '../engine/open-engine.js'
@@ -183,7 +183,7 @@ export function startHousekeeping(app: App, keeper: Pick<Keeper, 'leave'>): () =
 export function isWorkLeft({ store, home, now }: Pick<App, 'store' | 'home' | 'now'>): boolean {
   return (
     isClaimDue(sweepHourlyClaim(home, now())) ||
-    hasWork(store, now()) ||
+    hasArchiveWork(store, now()) ||
     store.openCompactions().length > 0 ||
     sessionsNeedingBrief(store, now()).length > 0
   )
@@ -193,7 +193,7 @@ export function isWorkLeft({ store, home, now }: Pick<App, 'store' | 'home' | 'n
 export function tidyHomeNow(app: Pick<App, 'store' | 'home' | 'now' | 'log'>): void {
   const { store, home, now } = app
   try {
-    if (tidyDaily(store, tidiedFoldersOf(home), now()))
+    if (tidyDaily(store, tidyPathsOf(home), now()))
       for (const { waiter } of Object.values(agents)) waiter?.tidy(home.live, now(), isRunning)
   } catch (error) {
     app.log('warn', 'the home could not be tidied', { reason: reasonOf(error) })

@@ -9,9 +9,9 @@ import type { BriefDetail, BriefRow } from '../contract/api/briefs.js'
 import { BRIEF_STATUSES, type BriefOrigin, type BriefRecord } from '../contract/records/brief.js'
 import type { HandoffRecord } from '../contract/records/handoff.js'
 import type { SessionRecord } from '../contract/records/session.js'
-import { factsOf as readAll } from '../engine/compaction/brief-sources.js'
+import { readAndStoreFacts as readAll } from '../engine/compaction/brief-sources.js'
 import type { ReadFacts } from '../engine/compaction/read-facts.js'
-import { admitReviewer, type Caller } from '../engine/handoff/authorize-caller.js'
+import { type Caller, requireReviewer } from '../engine/handoff/authorize-caller.js'
 import {
   approveBrief,
   beginEditing,
@@ -204,7 +204,7 @@ const OVER_TEXTS: Partial<Record<BriefRecord['status'], string>> = { used: 'in u
  * Called before editing starts. Saving checks the conditions again.
  */
 export function editableText(app: Pick<App, 'home' | 'store'>, caller: Caller, brief: BriefRecord): string {
-  admitReviewer(app.store, caller, brief)
+  requireReviewer(app.store, caller, brief)
   if (OVER.has(brief.status))
     throw new BatonError(
       `${brief.briefId} cannot be edited, because it is ${OVER_TEXTS[brief.status] ?? brief.status}.`,

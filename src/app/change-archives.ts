@@ -1,6 +1,6 @@
 import type { Archives } from '../archive/archive.js'
 import { findArchivePart } from '../archive/choose-archives.js'
-import type { Pattern } from '../archive/named-secrets.js'
+import type { RedactionPattern } from '../archive/named-secrets.js'
 import { BUILT_IN_PATTERNS, configuredPatterns, E_MAIL, redactLines } from '../archive/redact.js'
 import { restoreArchive } from '../archive/restore-archive.js'
 import { loadConfig } from '../config/load-config.js'
@@ -49,7 +49,7 @@ export function takeOutArchive(
  * Returns the redaction patterns.
  * Throws when the configuration is unusable, because a missing pattern would leak a secret.
  */
-function patternsFor({ app }: OpenedArchives, env: Env, record: ArchiveRecord, emails: boolean): Pattern[] {
+function patternsFor({ app }: OpenedArchives, env: Env, record: ArchiveRecord, emails: boolean): RedactionPattern[] {
   const loaded = loadConfig({ home: app.home, project: record.project, env })
   const [problem] = loaded.problems
   if (problem)

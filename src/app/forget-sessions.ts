@@ -2,7 +2,7 @@ import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { agentClients } from '../agents/clients.js'
 import type { Archives } from '../archive/archive.js'
-import { findArchivedSessions, isInProject } from '../archive/choose-archives.js'
+import { isInProject, resolveSessionIds } from '../archive/choose-archives.js'
 import { configuredRetentions } from '../archive/choose-to-drop.js'
 import { forgetBriefs } from '../briefs/forget-briefs.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
@@ -159,7 +159,7 @@ function sessionsOfProject(app: App, folder: string): Set<string> {
 }
 
 function oneSession(app: App, id: string): Set<string> {
-  const found = findArchivedSessions(app, id)
+  const found = resolveSessionIds(app, id)
   if (found.length > 1)
     throw new BatonError(
       `${id} is a seat with ${found.length} sessions.`,

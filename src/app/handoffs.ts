@@ -70,7 +70,7 @@ export function approveNamedBrief(app: App, name: string, caller: Caller): Offer
  * Writes a brief at once without a model. The session continues unchanged.
  * Throws when there is no transcript to write from, unless `mayBeEmpty`.
  */
-export function writeBriefOnRequest(
+export function writeBriefWithoutModel(
   app: App,
   record: SessionRecord,
   { mayBeEmpty, ...asked }: { caller: Caller; reason: string; mayBeEmpty: boolean },

@@ -11,8 +11,8 @@ import type { ProjectFile } from '../contract/policy.js'
 import type { JobSpec } from '../contract/records/job.js'
 import type { App } from '../engine/open-engine.js'
 import { findRunObstacle } from '../jobs/claim-job.js'
-import { findJob, isRecent, listRecentJobs } from '../jobs/find-job.js'
-import { type ForgottenJob, forgetJob, jobsEndedBefore } from '../jobs/forget-job.js'
+import { findJob, isRecentJob, listRecentJobs } from '../jobs/find-job.js'
+import { type ForgottenJob, forgetJob, forgettableJobs } from '../jobs/forget-job.js'
 import { readLogPart } from '../jobs/job-log.js'
 import { newJob } from '../jobs/new-job.js'
 import { jobLogPath } from '../jobs/run-job.js'
@@ -55,7 +55,7 @@ export function jobUseCases(app: App, program: OwnProgram): JobUseCases {
     jobs: (all) => listRecentJobs(store, all, app.now()),
     listedJob(jobId) {
       const job = store.job(jobId)
-      return job !== null && isRecent(job, app.now()) ? shown(jobId) : null
+      return job !== null && isRecentJob(job, app.now()) ? shown(jobId) : null
     },
     job(id) {
       const job = findJob(store, id)
@@ -283,7 +283,7 @@ export function forgetNamedJob(app: App, name: string): ForgottenJob {
  */
 export function pruneJobs(app: App, before: string, dry: boolean): { forgotten: ForgottenJob[]; kept: string[] } {
   const kept: string[] = []
-  const forgotten = jobsEndedBefore(app.store.jobs(), before).flatMap(({ jobId }) => {
+  const forgotten = forgettableJobs(app.store.jobs(), before).flatMap(({ jobId }) => {
     try {
       return [forgetOne(app, jobId, dry)]
     } catch (error) {

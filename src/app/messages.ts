@@ -5,14 +5,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { TerminalClient } from '../agents/agent.js'
 import { callingSession } from '../agents/clients.js'
 import type { MessageView } from '../contract/api/messages.js'
-import type { Mode } from '../contract/level.js'
+import type { DeliveryMode } from '../contract/level.js'
 import type { Message } from '../contract/records/message.js'
 import type { SessionRecord } from '../contract/records/session.js'
 import { pastePrompt, whyCannotTypeNow } from '../delivery/channels/tmux.js'
 import {
   beginTypingMessages,
   sessionToTypeInto as idleUntold,
-  requeueUntyped,
+  requeueUntypedMessages,
   workingSession,
 } from '../engine/messages/deliver-to-seat.js'
 import { cancelNamedMessage, MAX_MESSAGE_CHARACTERS, sendMessage } from '../engine/messages/send-message.js'
@@ -31,7 +31,7 @@ export interface MessageUseCases {
   /** Lists the newest `limit` messages to the seat of a session, oldest of them first. */
   sessionMessages(of: SessionRecord, limit: number): MessageView[]
   /** Sends a message to the seat of a session, as the user. */
-  send(to: SessionRecord, text: string, mode: Mode): MessageView
+  send(to: SessionRecord, text: string, mode: DeliveryMode): MessageView
   unsend(messageId: string): MessageView
 }
 
@@ -65,7 +65,10 @@ export function typeMessagesInBackground(app: App, seatId: string): void {
  * A text too long for a client is stored in a file, and the message names the file.
  * The file is deleted if the message cannot be stored.
  */
-export function sendText(app: App, said: { seatId: string; sender: string; mode: Mode; text: string }): Message {
+export function sendText(
+  app: App,
+  said: { seatId: string; sender: string; mode: DeliveryMode; text: string },
+): Message {
   const { text } = said
   const { deps } = app.engine
   if (text.length <= MAX_MESSAGE_CHARACTERS) return sendMessage(deps, { ...said, file: null })
@@ -112,7 +115,7 @@ export async function typeMessages(app: App, seatId: string): Promise<boolean> {
     reason: `${typed.why}: ${typed.detail}`,
     left: typed.left,
   })
-  if (typed.left === 'nothing') requeueUntyped(deps, prompt)
+  if (typed.left === 'nothing') requeueUntypedMessages(deps, prompt)
   return false
 }
 

@@ -10,7 +10,7 @@ import type { AttemptRecord, JobRecord, RuntimeName } from '../contract/records/
 import type { SessionRecord } from '../contract/records/session.js'
 import type { ContextUsage, Runtime } from '../contract/runtime.js'
 import { BLANK_SIGNAL, type RawSignal, type Signal } from '../contract/signal.js'
-import { briefMaterial, factsOf } from '../engine/compaction/brief-sources.js'
+import { briefMaterial, readAndStoreFacts } from '../engine/compaction/brief-sources.js'
 import { type BriefMaterial, coverageOf, storeGivenBrief, storeMechanicalBrief } from '../engine/handoff/make-brief.js'
 import { storeNotices } from '../engine/messages/notify-user.js'
 import { takeJobMessages } from '../engine/messages/ready-messages.js'
@@ -172,7 +172,7 @@ function briefsOf({ engine, store, policyOf }: App, sessionOf: (id: string) => S
    */
   const at = <T>(sessionId: string, work: (context: PolicyContext, material: BriefMaterial) => T): T => {
     const record = sessionOf(sessionId)
-    const read = factsOf(deps, record)
+    const read = readAndStoreFacts(deps, record)
     const material = briefMaterial({ deps, record, read })
     return store.transaction(() =>
       work(sessionContext(deps, deps.agents[record.agent]!, sessionOf(sessionId)), material),

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { request } from 'node:http'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { FoundServer } from '../lib/announced-server.js'
+import type { ConnectedServer } from '../lib/announced-server.js'
 import { writeFileAtomic } from '../lib/atomic-file.js'
 import { BatonError, reasonOf } from '../lib/errors.js'
 import { findProgram } from '../lib/find-program.js'
@@ -21,7 +21,7 @@ interface PageAddress {
 /**
  * Returns the addresses of a server's page, with a new ticket. Throws when the server gives none.
  */
-export async function requestPageAddress(server: FoundServer): Promise<PageAddress> {
+export async function requestPageAddress(server: ConnectedServer): Promise<PageAddress> {
   const { ticket, page_url } = await requestTicket(server)
   const url = page_url ?? `http://127.0.0.1:${server.port}`
   return { url, address: `${url}/#ticket=${ticket}` }
@@ -41,7 +41,7 @@ export async function openPage(address: string, home: Pick<Home, 'server'>, env:
 /**
  * Requests a ticket over the verified connection, because only the real server may see the token.
  */
-async function requestTicket(server: FoundServer): Promise<{ ticket: string; page_url: string | null }> {
+async function requestTicket(server: ConnectedServer): Promise<{ ticket: string; page_url: string | null }> {
   let reason: string
   try {
     const { status, text } = await postTickets(server)
@@ -57,7 +57,7 @@ async function requestTicket(server: FoundServer): Promise<{ ticket: string; pag
   )
 }
 
-function postTickets({ token, socket }: FoundServer): Promise<{ status: number; text: string }> {
+function postTickets({ token, socket }: ConnectedServer): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const asked = request(
       {

@@ -290,7 +290,7 @@ export function newestProjectSession(
 }
 
 /** Returns the newest running session of the folder's project. */
-export function newestRunningSession(app: App, cwd: string): SessionRecord {
+export function newestRunningProjectSession(app: App, cwd: string): SessionRecord {
   const record = newestProjectSession(app, cwd, (one) => app.view(one).state !== 'ended')
   if (record) return record
   throw new BatonError(

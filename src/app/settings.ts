@@ -1,7 +1,7 @@
 import { callingSession } from '../agents/clients.js'
 import { loadConfig } from '../config/load-config.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
-import type { History } from '../contract/api/history.js'
+import type { SpendHistory } from '../contract/api/history.js'
 import type { Doctor, Settings } from '../contract/api/settings.js'
 import type { ResolvedLevel } from '../contract/level.js'
 import type { Policy } from '../contract/policy.js'
@@ -22,7 +22,7 @@ export interface SettingsUseCases {
    * Runs doctor, at most once at a time. A result is reused for 30 seconds unless `fresh` is set.
    */
   doctor(fresh: boolean): Promise<Doctor>
-  history(query: { days?: number | undefined; timezone?: string | undefined }): History
+  history(query: { days?: number | undefined; timezone?: string | undefined }): SpendHistory
   spendToday(): { cost_usd: number | null; input_tokens: number; output_tokens: number }
 }
 

@@ -11,7 +11,7 @@ import { BatonError, EXIT } from '../lib/errors.js'
 import { batonHome, type Home } from '../lib/home.js'
 import { ancestorsOf } from '../lib/process-info.js'
 import { environmentOfProcess } from '../lib/process-place.js'
-import { shortenHome } from '../lib/replace-controls.js'
+import { displayPath } from '../lib/replace-controls.js'
 
 type Env = Record<string, string | undefined>
 
@@ -36,7 +36,7 @@ export function trustProject(
   const loaded = loadConfig({ home, project: folder, env })
   if (loaded.project === null)
     throw new BatonError(
-      `There is no ${PROJECT_FILE} for ${shortenHome(folder, env.HOME)}.`,
+      `There is no ${PROJECT_FILE} for ${displayPath(folder, env.HOME)}.`,
       'Name the folder of the project: baton trust --project DIR.',
       EXIT.notFound,
     )

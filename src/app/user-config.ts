@@ -7,7 +7,7 @@ import type { ConfigProblem } from '../contract/policy.js'
 import { FileChanged, readIfThere, writeFileAtomic } from '../lib/atomic-file.js'
 import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
 import { batonHome } from '../lib/home.js'
-import { replaceControls, shortenHome } from '../lib/replace-controls.js'
+import { displayPath, replaceControls } from '../lib/replace-controls.js'
 import { type KeyPath, parseYamlValue, setYamlValue } from '../lib/yaml-file.js'
 
 type Env = Record<string, string | undefined>
@@ -35,7 +35,7 @@ export function setUserConfigKey(
   const before = readIfThere(file)
   const text = before?.toString('utf8') ?? ''
   const broken = checkText(file, text).filter((problem) => problem.key === '' && text !== '')
-  if (broken.length > 0) throw refused(`${shortenHome(file, env.HOME)} is not valid YAML, so no key was set.`, broken)
+  if (broken.length > 0) throw refused(`${displayPath(file, env.HOME)} is not valid YAML, so no key was set.`, broken)
   const after = withValue(text, path, value, key)
   const problems = checkText(file, after)
   if (problems.length > 0)
@@ -94,7 +94,7 @@ function writeConfig(env: Env, file: string, text: string, before: Buffer | null
     if (!(error instanceof FileChanged)) throw error
     if (before === null) throw alreadyThere(env, file)
     throw new BatonError(
-      `${shortenHome(file, env.HOME)} was changed by another program at the same time.`,
+      `${displayPath(file, env.HOME)} was changed by another program at the same time.`,
       'Nothing was written. Run the command again.',
       EXIT.refused,
     )
@@ -103,7 +103,7 @@ function writeConfig(env: Env, file: string, text: string, before: Buffer | null
 
 function alreadyThere(env: Env, file: string): BatonError {
   return new BatonError(
-    `${shortenHome(file, env.HOME)} already exists and was not changed.`,
+    `${displayPath(file, env.HOME)} already exists and was not changed.`,
     'To change it: baton config edit, or baton config set <key> <value>.',
     EXIT.refused,
   )

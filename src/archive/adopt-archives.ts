@@ -6,14 +6,20 @@ import type { Store } from '../store/store.js'
 import type { ArchivePaths } from './archive-folders.js'
 import { DamagedArchive } from './blocks.js'
 import { safeName } from './file-name.js'
-import { countKeptParts, findUnknown, type NamedSegment, type SkippedFile, scanSegment } from './find-unknown.js'
+import {
+  countKeptParts,
+  findUnrecordedFiles,
+  type NamedSegment,
+  type SkippedFile,
+  scanSegment,
+} from './find-unknown.js'
 import { type RecordFile, recordName, type SegmentPlace } from './record-file.js'
 import { BLOCK_BYTES, newSha256 } from './write-segment.js'
 
 /**
  * Restores archives on the disk that the store does not know, for example after the store was lost.
  *
- * 1. `findUnknown` lists record files and segment files that the store does not reference.
+ * 1. `findUnrecordedFiles` lists record files and segment files that the store does not reference.
  * 2. Each session is handled alone. Its archives come from their record files.
  * Segment files without a record file come from before Baton wrote records.
  * They are ordered by name, and each file name gives one archive.
@@ -42,14 +48,14 @@ interface AdoptOptions {
   step?(name: string): void
 }
 
-export interface Adoption {
+export interface AdoptionResult {
   /** Archives that were stored, or would be stored without `dryRun`. Oldest first. */
   adopted: ArchiveRecord[]
   skipped: SkippedFile[]
 }
 
-export function adoptArchives(deps: AdoptDependencies, options: AdoptOptions = {}): Adoption {
-  const { records, files, skipped } = findUnknown(deps.store, deps.places)
+export function adoptArchives(deps: AdoptDependencies, options: AdoptOptions = {}): AdoptionResult {
+  const { records, files, skipped } = findUnrecordedFiles(deps.store, deps.places)
   const adopted: ArchiveRecord[] = []
   const sessions = new Set([...records.map(({ sessionId }) => safeName(sessionId)), ...files.map((one) => one.session)])
   for (const session of [...sessions].sort()) {

@@ -2,14 +2,14 @@ import { readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Policy } from '../contract/policy.js'
-import type { Archive, ArchiveRecord, Hit, SegmentRecord } from '../contract/records/archive.js'
+import type { Archive, ArchiveRecord, SearchHit, SegmentRecord } from '../contract/records/archive.js'
 import type { NewEvent } from '../contract/records/event.js'
 import { ambiguousId } from '../lib/ambiguous-id.js'
 import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
 import { isAlive, processInfo } from '../lib/process-info.js'
 import type { Store } from '../store/store.js'
-import { type AdoptDependencies, type Adoption, adoptArchives } from './adopt-archives.js'
+import { type AdoptDependencies, type AdoptionResult, adoptArchives } from './adopt-archives.js'
 import { type ArchivePaths, archivePaths } from './archive-folders.js'
 import { type Blocks, makeBlocks } from './blocks.js'
 import {
@@ -17,22 +17,22 @@ import {
   chooseToDelete,
   configuredRetentions,
   neededSegments,
-  type Retention,
+  type RetentionRule,
   storedBytesOf,
 } from './choose-to-drop.js'
-import { countUnknown } from './find-unknown.js'
+import { countUnrecordedFiles } from './find-unknown.js'
 import { finishArchives } from './finish-archives.js'
-import { hasWork } from './has-work.js'
+import { hasArchiveWork } from './has-work.js'
 import { recordName, writeMissingRecords, writeRecord } from './record-file.js'
 import { deleteLeftovers, removeArchives } from './remove-archives.js'
 import { makeRebuildingIndex } from './search/healing-index.js'
-import { type LineParser, unindexStream } from './search/index-stream.js'
+import { type TranscriptLineParser, unindexStream } from './search/index-stream.js'
 import { findUnindexed, indexArchives } from './search/make-searchable.js'
 import { indexBytes } from './search/open-index.js'
 import { explainSearchError, type SearchRequest, searchArchives } from './search/search-archives.js'
 import { removeTemporary } from './temporary-files.js'
 import type { TimeLimit } from './time-limit.js'
-import { type Verification, verifyArchives } from './verify-archives.js'
+import { type VerificationResult, verifyArchives } from './verify-archives.js'
 import { viewArchives } from './view-archives.js'
 
 export interface ArchivesDependencies {
@@ -45,7 +45,7 @@ export interface ArchivesDependencies {
   /**
    * Returns the function that parses a transcript line of this agent. Null for an unknown agent.
    */
-  readerOf(agent: string, chain: 'main' | 'subagent'): LineParser | null
+  readerOf(agent: string, chain: 'main' | 'subagent'): TranscriptLineParser | null
   legacy: AdoptDependencies['legacy']
 }
 
@@ -99,16 +99,16 @@ export interface Archives {
    * Archives that are not indexed yet are indexed first, within the time limit `within`.
    * After the index was lost or damaged, all archives are indexed again.
    */
-  search(request: SearchRequest): Hit[]
+  search(request: SearchRequest): SearchHit[]
   /** Returns archives that a search does not cover yet: not copied, or not indexed. */
   notSearchable(): ArchiveRecord[]
   /** Stores and indexes archives on the disk that the store does not know. */
-  adopt(request?: AdoptRequest): Adoption
+  adopt(request?: AdoptRequest): AdoptionResult
   /** Returns the number of archives that `adopt` would check. Reads names and record files only. */
   countUnknown(): number
-  verify(records: readonly ArchiveRecord[], progress?: (bytes: number) => void): Verification
+  verify(records: readonly ArchiveRecord[], progress?: (bytes: number) => void): VerificationResult
   /** Returns the archives that a retention rule deletes. */
-  chooseToDelete(retention: Retention, among?: (record: ArchiveRecord) => boolean): ArchiveRecord[]
+  chooseToDelete(retention: RetentionRule, among?: (record: ArchiveRecord) => boolean): ArchiveRecord[]
   /** Returns the bytes that removing these archives would free. */
   freedBytes(records: readonly ArchiveRecord[]): number
   /**
@@ -172,7 +172,7 @@ export function makeArchives(deps: ArchivesDependencies): Archives {
     places,
     blocks,
     view,
-    hasWork: () => hasWork(store, deps.now()),
+    hasWork: () => hasArchiveWork(store, deps.now()),
     finish(options = {}) {
       const self = { ...(processInfo(process.pid) ?? { pid: process.pid, startedAt: '' }), where: pidNamespaceId() }
       const { sessionId, onSettled: settled, progress, limit } = options
@@ -207,7 +207,7 @@ export function makeArchives(deps: ArchivesDependencies): Archives {
         return segments
       }
       const { readerOf } = deps
-      const ask = (): Hit[] =>
+      const ask = (): SearchHit[] =>
         index.use((open) =>
           searchArchives({ index: open, blocks, records: store.archives(), readerOf, segmentsOf }, request),
         )
@@ -245,7 +245,7 @@ export function makeArchives(deps: ArchivesDependencies): Archives {
       indexArchives({ ...deps, blocks, index }, (bytes) => progress?.('index', bytes))
       return found
     },
-    countUnknown: () => countUnknown(store, places),
+    countUnknown: () => countUnrecordedFiles(store, places),
     verify(records, progress) {
       for (const folder of [places.folder, places.records]) removeTemporary(folder, pidNamespaceId(), deps.now())
       return verifyArchives(places, makeBlocks(places.folder, 0), records, store.segments(), progress)

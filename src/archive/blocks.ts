@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import type { SegmentRecord } from '../contract/records/archive.js'
-import { codeOf, reasonOf } from '../lib/errors.js'
+import { errorCodeOf, reasonOf } from '../lib/errors.js'
 
 /** Thrown when a file of an archive is missing or has the wrong content. */
 export class DamagedArchive extends Error {
@@ -107,8 +107,8 @@ function openSegment(folder: string, { file }: SegmentRecord): number {
   try {
     return openSync(join(folder, file), constants.O_RDONLY | constants.O_NONBLOCK)
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') throw new DamagedArchive(file, 'missing', 'the file does not exist')
-    throw new DamagedArchive(file, 'damaged', `the file cannot be read (${codeOf(error)})`)
+    if (errorCodeOf(error) === 'ENOENT') throw new DamagedArchive(file, 'missing', 'the file does not exist')
+    throw new DamagedArchive(file, 'damaged', `the file cannot be read (${errorCodeOf(error)})`)
   }
 }
 

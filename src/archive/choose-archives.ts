@@ -34,7 +34,7 @@ interface ArchiveLookup {
 }
 
 /** Returns a session that has archives, by id or id prefix, or all sessions of a seat. */
-export function findArchivedSessions({ store, find }: ArchiveLookup, id: string): string[] {
+export function resolveSessionIds({ store, find }: ArchiveLookup, id: string): string[] {
   const archived = [...new Set(store.archives().map(({ sessionId }) => sessionId))]
   if (archived.includes(id)) return [id]
   const seat = store.seatByName(id) ?? store.seat(id)
@@ -58,7 +58,7 @@ export function archiveFilter(
   app: ArchiveLookup,
   { session, folder }: { session: string | null; folder: string | null },
 ): (record: ArchiveRecord) => boolean {
-  const sessions = session === null ? null : new Set(findArchivedSessions(app, session))
+  const sessions = session === null ? null : new Set(resolveSessionIds(app, session))
   const inProject = folder === null ? () => true : isInProject(folder)
   return (record) => (sessions === null || sessions.has(record.sessionId)) && inProject(record)
 }

@@ -1,7 +1,7 @@
 import type { Policy } from '../contract/policy.js'
 import type { ArchiveRecord, SegmentRecord } from '../contract/records/archive.js'
 
-export interface Retention {
+export interface RetentionRule {
   /** Deletes archives made before this ISO time. Null when age does not matter. */
   olderThan: string | null
   /** Total size of all archive files. Null when size does not matter. */
@@ -17,7 +17,7 @@ export interface Retention {
 export function chooseToDelete(
   records: readonly ArchiveRecord[],
   segments: readonly SegmentRecord[],
-  { olderThan, mostBytes }: Retention,
+  { olderThan, mostBytes }: RetentionRule,
 ): ArchiveRecord[] {
   const settled = records.filter(
     ({ status, retryAt }) => status === 'kept' || (status === 'failed' && retryAt === null),
@@ -67,7 +67,7 @@ type Rules = Pick<Policy['archive'], 'keepDays' | 'keepBytes'>
 
 interface ScopedRetention {
   among(record: ArchiveRecord): boolean
-  retention: Retention
+  retention: RetentionRule
 }
 
 const DAY_MS = 24 * 3_600_000

@@ -1,4 +1,4 @@
-import { TRIGGERS, type Trigger } from '../contract/records/archive.js'
+import { ARCHIVE_TRIGGERS, type ArchiveTrigger } from '../contract/records/archive.js'
 
 export const ARCHIVE_SUFFIX = '.jsonl.br'
 const SAFE = /^[A-Za-z0-9][A-Za-z0-9.-]{0,79}$/
@@ -23,7 +23,7 @@ export function formatMicros(micros: number): string {
  * Returns the common start of an archive's file names:
  * `{session}_{UTC with microseconds}_{trigger}`.
  */
-export function archiveFileStem(sessionId: string, micros: number, trigger: Trigger): string {
+export function archiveFileStem(sessionId: string, micros: number, trigger: ArchiveTrigger): string {
   return `${safeName(sessionId)}_${formatMicros(micros).replace(/[-:]/g, '')}_${trigger}`
 }
 
@@ -43,7 +43,7 @@ export interface NamedFile {
   session: string
   createdAt: string
   /** Null when this version does not know the trigger. */
-  trigger: Trigger | null
+  trigger: ArchiveTrigger | null
   /** Name of the transcript as in `ArchivePart`, or the result of `safeName` for it. */
   part: string
 }
@@ -60,7 +60,7 @@ export function parseFileName(file: string): NamedFile | null {
     stem: part === '' ? whole! : whole!.slice(0, -part.length - 1),
     session: session!,
     createdAt,
-    trigger: TRIGGERS.find((one) => one === trigger) ?? null,
+    trigger: ARCHIVE_TRIGGERS.find((one) => one === trigger) ?? null,
     part,
   }
 }

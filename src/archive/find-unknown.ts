@@ -2,7 +2,7 @@ import { closeSync, readdirSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import { isLeftover } from '../lib/atomic-file.js'
-import { codeOf, reasonOf } from '../lib/errors.js'
+import { errorCodeOf, reasonOf } from '../lib/errors.js'
 import type { Store } from '../store/store.js'
 import type { ArchivePaths } from './archive-folders.js'
 import { DamagedArchive } from './blocks.js'
@@ -33,15 +33,15 @@ type KnownArchives = Pick<Store, 'archives' | 'segments' | 'leftovers'>
  * Returns the number of archives on the disk that the store does not know.
  * Reads file names and record files only.
  */
-export function countUnknown(store: KnownArchives, places: ArchivePaths): number {
-  const { records, files } = findUnknown(store, places)
+export function countUnrecordedFiles(store: KnownArchives, places: ArchivePaths): number {
+  const { records, files } = findUnrecordedFiles(store, places)
   return new Set([...records, ...files].map(({ stem }) => stem)).size
 }
 
 /**
  * Lists archive files on the disk that the store neither references nor will store or delete.
  */
-export function findUnknown(store: KnownArchives, places: ArchivePaths): Unknown {
+export function findUnrecordedFiles(store: KnownArchives, places: ArchivePaths): Unknown {
   // List the folders before reading the store.
   // A process that stores an archive first names its file and then stores the segment.
   // In between, the archive's own row already implies that file name.
@@ -126,7 +126,7 @@ export function scanSegment(folder: string, file: string, visit: (raw: Buffer) =
   try {
     fd = openOwnFile(join(folder, file))
   } catch (error) {
-    const isMissing = error instanceof Error && codeOf(error.cause) === 'ENOENT'
+    const isMissing = error instanceof Error && errorCodeOf(error.cause) === 'ENOENT'
     throw new DamagedArchive(file, isMissing ? 'missing' : 'damaged', reasonOf(error))
   }
   try {

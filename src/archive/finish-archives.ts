@@ -1,7 +1,7 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ArchivePart, ArchiveRecord } from '../contract/records/archive.js'
-import { BatonError, codeOf, reasonOf } from '../lib/errors.js'
+import { BatonError, errorCodeOf, reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
 import type { ProcessIdentity } from '../lib/process-info.js'
 import type { Store } from '../store/store.js'
@@ -183,7 +183,7 @@ function recordFailure(deps: FinishDependencies, record: ArchiveRecord, error: u
 }
 
 function describeError(error: unknown): string {
-  const code = codeOf(error)
+  const code = errorCodeOf(error)
   if (error instanceof SourceChanged) return error.message
   if (code === 'ENOSPC' || code === 'EDQUOT') return 'no space is left on the disk'
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return `the archive folder is not writable (${code})`

@@ -4,7 +4,7 @@ import type { Store } from '../store/store.js'
  * True when `finish` has something to do now.
  * Costs one query, so a hook may ask before it starts a process for the work.
  */
-export function hasWork(store: Store, now: Date): boolean {
+export function hasArchiveWork(store: Store, now: Date): boolean {
   const due = now.toISOString()
   return (
     store.openArchives().some(({ retryAt }) => (retryAt ?? '') <= due) ||

@@ -6,7 +6,7 @@ import type { Store } from '../store/store.js'
 import type { ArchivePaths } from './archive-folders.js'
 import { type Blocks, DamagedArchive, makeBlocks } from './blocks.js'
 import { fileName } from './file-name.js'
-import { describeRefusedFile, fingerprintOf, openSource } from './look-at-source.js'
+import { describeRefusedFile, fingerprintOf, openSourceFile } from './look-at-source.js'
 import { hashBytes, newSha256, SourceChanged, writeSegment } from './write-segment.js'
 
 export interface KeepDependencies {
@@ -129,7 +129,7 @@ function openPlannedSource({ links }: ArchivePaths, part: ArchivePart): number {
   const places = [...(part.link === null ? [] : [join(links, part.link)]), part.path ?? '']
   let trouble: SourceChanged | null = null
   for (const place of places) {
-    const opened = openSource(place)
+    const opened = openSourceFile(place)
     if ('refused' in opened) {
       trouble = new SourceChanged(
         opened.refused === 'missing'

@@ -1,6 +1,6 @@
 import { closeSync, lstatSync, readSync, realpathSync } from 'node:fs'
 import { dirname, sep } from 'node:path'
-import { codeOf, reasonOf } from '../lib/errors.js'
+import { errorCodeOf, reasonOf } from '../lib/errors.js'
 import { type OpenedFile, openNamedFile, type RefusedFile } from '../lib/named-file.js'
 import { shortHash } from './file-name.js'
 
@@ -21,23 +21,27 @@ export function checkSource(path: string, most = Number.POSITIVE_INFINITY): Sour
     const real = lstatSync(path).isSymbolicLink() ? resolveInFolder(path) : path
     if (real === null)
       return { ok: false, absent: false, trouble: 'the transcript is a symbolic link to another folder' }
-    const opened = openSource(real)
+    const opened = openSourceFile(real)
     if ('refused' in opened)
       return { ok: false, absent: opened.refused === 'missing', trouble: describeRefusedFile(opened) }
     fd = opened.fd
     const bytes = Math.min(most, opened.stats.size)
     return { ok: true, path: real, bytes, mark: fingerprintOf(fd, bytes), writtenMs: opened.stats.mtimeMs }
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR')
+    if (errorCodeOf(error) === 'ENOENT' || errorCodeOf(error) === 'ENOTDIR')
       return { ok: false, absent: true, trouble: 'the transcript does not exist' }
-    return { ok: false, absent: false, trouble: `the transcript cannot be read (${codeOf(error) ?? reasonOf(error)})` }
+    return {
+      ok: false,
+      absent: false,
+      trouble: `the transcript cannot be read (${errorCodeOf(error) ?? reasonOf(error)})`,
+    }
   } finally {
     if (fd !== undefined) closeSync(fd)
   }
 }
 
 /** Opens a transcript that belongs to this user, refusing a symlink that appeared meanwhile. */
-export function openSource(path: string): OpenedFile | RefusedFile {
+export function openSourceFile(path: string): OpenedFile | RefusedFile {
   return openNamedFile(path, 'this-user', { links: 'refuse' })
 }
 

@@ -4,7 +4,7 @@
  */
 export type ValueFinder = (text: string, at: number, match: RegExpExecArray) => (Span & { spare?: boolean }) | null
 
-export interface Pattern {
+export interface RedactionPattern {
   /** Name shown in place of the removed text. */
   name: string
   /** Matches the text to remove, or, with `reach`, the text in front of that text. */
@@ -20,7 +20,7 @@ const SECRET =
   'encryption|signing|storage)[_-]?key)'
 
 /** Secrets recognized by the name or flag in front of them, not by their own shape. */
-export const NAMED_SECRETS: readonly Pattern[] = [
+export const NAMED_SECRETS: readonly RedactionPattern[] = [
   { name: 'token', expression: authorization(), reach: findCredential },
   { name: 'cookie', expression: new RegExp(`\\b(?:set-)?cookie2?${SIGN}|--cookie[ =]`, 'gi'), reach: findCookies },
   { name: 'cookie', expression: /(?<![\w-])-b[ \t]{0,3}/g, reach: inCommand(/\bcurl\b/, findCookies), hint: /curl/ },

@@ -1,6 +1,6 @@
 import { linkSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ArchivePart, ArchiveRecord, Trigger } from '../contract/records/archive.js'
+import type { ArchivePart, ArchiveRecord, ArchiveTrigger } from '../contract/records/archive.js'
 import { reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
 import type { Store } from '../store/store.js'
@@ -25,7 +25,7 @@ interface PlanRequest {
   project: string | null
   /** Title of the session, as in `ArchiveRecord`. */
   title?: string | null
-  trigger: Trigger
+  trigger: ArchiveTrigger
   /** Path of the session's own transcript. Null when the client did not report it. */
   transcript: string | null
   /** Size of the transcript when the signal was sent, if known. Later bytes are not archived. */
@@ -104,7 +104,7 @@ export function planArchive(deps: PlanDependencies, request: PlanRequest): Archi
  * A session that never began has no transcript at its end.
  * Imports and the hourly search check the same files repeatedly and would fail each time.
  */
-function isExpectedMissing(trigger: Trigger, { absent }: { absent: boolean }): boolean {
+function isExpectedMissing(trigger: ArchiveTrigger, { absent }: { absent: boolean }): boolean {
   return trigger === 'sweep' || trigger === 'import' || (absent && trigger === 'session-end')
 }
 

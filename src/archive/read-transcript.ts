@@ -4,13 +4,13 @@ import type { Entry } from '../contract/conversation.js'
 import type { SegmentRecord } from '../contract/records/archive.js'
 import type { Blocks } from './blocks.js'
 import { textOfEntry } from './search/entry-text.js'
-import type { LineParser } from './search/index-stream.js'
+import type { TranscriptLineParser } from './search/index-stream.js'
 
 type ShownEntry = TranscriptPart['entries'][number]
 type Part = Pick<TranscriptPart, 'entries' | 'next_line' | 'previous_line' | 'lines'>
 
 export interface TranscriptRange extends KeptTranscript {
-  read: LineParser
+  read: TranscriptLineParser
   /** First line to return. Ignored with `before`. */
   from: number
   /** Returns the last entries before this line. Null to read onwards from the line `from`. */

@@ -1,14 +1,14 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import {
+  ARCHIVE_TRIGGERS,
   type ArchivePart,
   type ArchiveRecord,
+  type ArchiveTrigger,
   type SegmentRecord,
-  TRIGGERS,
-  type Trigger,
 } from '../contract/records/archive.js'
 import { writeFileAtomic } from '../lib/atomic-file.js'
-import { codeOf, reasonOf } from '../lib/errors.js'
+import { errorCodeOf, reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
 import { shortTitle } from '../lib/short-title.js'
 import type { Store } from '../store/store.js'
@@ -36,7 +36,7 @@ export interface RecordFile {
   sessionId: string
   agent: string
   project: string | null
-  trigger: Trigger
+  trigger: ArchiveTrigger
   createdAt: string
   /** Title of the session, as in `ArchiveRecord`. */
   title?: string
@@ -178,7 +178,7 @@ export function openOwnFile(path: string): number {
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   } catch (error) {
-    const code = codeOf(error)
+    const code = errorCodeOf(error)
     if (code === 'ELOOP' || code === 'EMLINK') throw new Error('it is a symbolic link')
     if (code === 'ENOENT') throw new Error('it does not exist', { cause: error })
     throw new Error(`it cannot be read (${code})`)
@@ -207,7 +207,7 @@ function readOwnFile(path: string): string {
 type Fields = Record<string, unknown>
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-const isTrigger = (value: unknown): value is Trigger => (TRIGGERS as readonly unknown[]).includes(value)
+const isTrigger = (value: unknown): value is ArchiveTrigger => (ARCHIVE_TRIGGERS as readonly unknown[]).includes(value)
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isTextOrNull = (value: unknown): value is string | null => value === null || isText(value)
 const isSize = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0

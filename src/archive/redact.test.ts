@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Pattern } from './named-secrets.js'
+import type { RedactionPattern } from './named-secrets.js'
 import { BUILT_IN_PATTERNS, configuredPatterns, E_MAIL, redactLines, redactText } from './redact.js'
 
-const redacted = (text: string, patterns: readonly Pattern[] = BUILT_IN_PATTERNS): string =>
+const redacted = (text: string, patterns: readonly RedactionPattern[] = BUILT_IN_PATTERNS): string =>
   redactText(text, patterns, new Map())
 
 describe('redacting secrets', () => {

@@ -1,11 +1,11 @@
-import { NAMED_SECRETS, type Pattern, type ValueFinder } from './named-secrets.js'
+import { NAMED_SECRETS, type RedactionPattern, type ValueFinder } from './named-secrets.js'
 import type { LineTransform } from './restore-archive.js'
 
 /**
  * Patterns of keys, tokens and passwords. Every expression is linear in the length of the text.
  * Text matched by a group `keep` stays, because it shows the kind of secret that was removed.
  */
-export const BUILT_IN_PATTERNS: readonly Pattern[] = [
+export const BUILT_IN_PATTERNS: readonly RedactionPattern[] = [
   {
     name: 'private key',
     expression: new RegExp(
@@ -37,7 +37,7 @@ export const BUILT_IN_PATTERNS: readonly Pattern[] = [
   ...NAMED_SECRETS,
 ]
 
-export const E_MAIL: Pattern = {
+export const E_MAIL: RedactionPattern = {
   name: 'e-mail',
   expression: /\b[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}\b/g,
 }
@@ -45,12 +45,12 @@ export const E_MAIL: Pattern = {
 const CONFIGURED_NAME = 'removed'
 
 /** Compiles the patterns of the configuration. Throws what `RegExp` throws. */
-export function configuredPatterns(written: readonly string[]): Pattern[] {
+export function configuredPatterns(written: readonly string[]): RedactionPattern[] {
   return written.map((source) => ({ name: CONFIGURED_NAME, expression: new RegExp(source, 'gu') }))
 }
 
 /** Replaces secrets in a text. `counts` collects the number of replacements per pattern name. */
-export function redactText(text: string, patterns: readonly Pattern[], counts: Map<string, number>): string {
+export function redactText(text: string, patterns: readonly RedactionPattern[], counts: Map<string, number>): string {
   let left = text
   for (const { name, expression, reach, hint } of patterns) {
     if (hint && !hint.test(left)) continue
@@ -90,7 +90,7 @@ const LINE_END = Buffer.from('\n')
  * Replaces text inside the JSON values, so that lines stay valid JSON.
  * Lines without secrets stay as they are.
  */
-export function redactLines(patterns: readonly Pattern[], counts: Map<string, number>): LineTransform {
+export function redactLines(patterns: readonly RedactionPattern[], counts: Map<string, number>): LineTransform {
   let rest: Buffer[] = []
   return {
     take(bytes) {
@@ -121,7 +121,7 @@ const SECRET_KEY = new RegExp(
   'i',
 )
 
-function redactLine(bytes: Buffer, patterns: readonly Pattern[], counts: Map<string, number>): Buffer {
+function redactLine(bytes: Buffer, patterns: readonly RedactionPattern[], counts: Map<string, number>): Buffer {
   const text = bytes.toString('utf8')
   let value: unknown
   try {

@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { ArchivePart, SegmentRecord } from '../contract/records/archive.js'
-import { BatonError, codeOf, EXIT } from '../lib/errors.js'
+import { BatonError, EXIT, errorCodeOf } from '../lib/errors.js'
 import { type Blocks, DamagedArchive } from './blocks.js'
 import { newSha256 } from './write-segment.js'
 
@@ -67,7 +67,7 @@ export function restoreArchive(blocks: Blocks, { part, segments, to, force, prog
   } catch (error) {
     if (error instanceof DamagedArchive) throw damagedError(error)
     if (error instanceof BatonError) throw error
-    throw codeOf(error) === 'EEXIST' ? existsError(to) : unwritable(to, error)
+    throw errorCodeOf(error) === 'EEXIST' ? existsError(to) : unwritable(to, error)
   } finally {
     rmSync(temporary, { force: true })
   }
@@ -116,7 +116,7 @@ function statTarget(to: string): Stats | undefined {
 
 function unwritable(to: string, error: unknown): unknown {
   const folder = dirname(to)
-  const code = codeOf(error)
+  const code = errorCodeOf(error)
   if (code === undefined || code.startsWith('ERR_')) return error
   switch (code) {
     case 'ENOENT':

@@ -14,7 +14,7 @@ interface Verified {
   reason: string
 }
 
-export interface Verification {
+export interface VerificationResult {
   archives: Verified[]
   /** Files in the archive folder that Baton did not create. */
   extra: string[]
@@ -27,7 +27,7 @@ export function verifyArchives(
   records: readonly ArchiveRecord[],
   segments: readonly SegmentRecord[],
   progress: (bytes: number) => void = () => {},
-): Verification {
+): VerificationResult {
   const wanted = new Set(records.flatMap(({ parts }) => parts.flatMap(({ streamId }) => streamId ?? [])))
   const found = new Map<string, StreamHashes>()
   for (const [streamId, of] of groupByStream(segments)) {

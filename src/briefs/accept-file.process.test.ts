@@ -15,7 +15,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { MAX_BRIEF_BYTES, readOfferedFile } from './read-brief.js'
+import { MAX_BRIEF_BYTES, readOfferedBriefFile } from './read-brief.js'
 
 let folder: string
 let file: string
@@ -26,7 +26,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 function refused(path: string): string {
-  const found = readOfferedFile(path)
+  const found = readOfferedBriefFile(path)
   if ('text' in found) throw new Error('it was accepted')
   expect(found.reason).toContain(path)
   return found.refused
@@ -35,14 +35,14 @@ function refused(path: string): string {
 describe('reading a file offered as a brief', () => {
   test('an offered file is read without its byte order mark', () => {
     writeFileSync(file, '\uFEFF# Göal\r\n\n🙂\n')
-    expect(readOfferedFile(file)).toEqual({ text: '# Göal\r\n\n🙂\n' })
+    expect(readOfferedBriefFile(file)).toEqual({ text: '# Göal\r\n\n🙂\n' })
   })
 
   test('an offered file is read through symbolic links', () => {
     writeFileSync(file, 'done')
     symlinkSync('brief.md', join(folder, 'one'))
     symlinkSync('one', join(folder, 'two'))
-    expect(readOfferedFile(join(folder, 'two'))).toEqual({ text: 'done' })
+    expect(readOfferedBriefFile(join(folder, 'two'))).toEqual({ text: 'done' })
     symlinkSync('nowhere', join(folder, 'dangling'))
     expect(refused(join(folder, 'dangling'))).toBe('missing')
     symlinkSync('circle', join(folder, 'circle'))
@@ -73,7 +73,7 @@ describe('reading a file offered as a brief', () => {
 
   test('a file may have 1 MB and not a byte more, however large it is', () => {
     writeFileSync(file, 'x'.repeat(MAX_BRIEF_BYTES))
-    expect(readOfferedFile(file)).toEqual({ text: 'x'.repeat(MAX_BRIEF_BYTES) })
+    expect(readOfferedBriefFile(file)).toEqual({ text: 'x'.repeat(MAX_BRIEF_BYTES) })
     writeFileSync(file, 'x'.repeat(MAX_BRIEF_BYTES + 1))
     expect(refused(file)).toBe('too-large')
     const fd = openSync(file, 'r+')

@@ -2,7 +2,7 @@ import { readdirSync, rmdirSync, unlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { BriefRecord } from '../contract/records/brief.js'
 import { removeLeftovers, syncFolder } from '../lib/atomic-file.js'
-import { BatonError, codeOf, reasonOf } from '../lib/errors.js'
+import { BatonError, errorCodeOf, reasonOf } from '../lib/errors.js'
 import { readNamedFile } from '../lib/named-file.js'
 import { readFrontMatter } from './front-matter.js'
 import { briefFileStem } from './keep-file.js'
@@ -57,7 +57,7 @@ function namesIn(folder: string, what: 'files' | 'folders'): string[] {
     const entries = readdirSync(folder, { withFileTypes: true })
     return entries.filter((entry) => (what === 'files' ? entry.isFile() : entry.isDirectory())).map(({ name }) => name)
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return []
+    if (errorCodeOf(error) === 'ENOENT') return []
     throw deleteError(folder, error)
   }
 }
@@ -66,7 +66,7 @@ function deleteFile(path: string): void {
   try {
     unlinkSync(path)
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw deleteError(path, error)
+    if (errorCodeOf(error) !== 'ENOENT') throw deleteError(path, error)
   }
 }
 

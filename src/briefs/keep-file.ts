@@ -3,7 +3,7 @@ import { chmodSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { BriefOrigin } from '../contract/records/brief.js'
 import { FileChanged, readIfThere, removeLeftovers, syncFolder, writeFileAtomic } from '../lib/atomic-file.js'
-import { BatonError, codeOf, EXIT, reasonOf } from '../lib/errors.js'
+import { BatonError, EXIT, errorCodeOf, reasonOf } from '../lib/errors.js'
 import { keepFolderPrivate } from '../lib/private-folder.js'
 import { withFrontMatter } from './front-matter.js'
 import { signBrief } from './sign.js'
@@ -55,7 +55,7 @@ function hasSameText(path: string, bytes: Buffer): boolean {
 
 function explainWriteError(error: unknown, path: string): unknown {
   if (error instanceof BatonError) return error
-  const full = ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(codeOf(error) ?? '')
+  const full = ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(errorCodeOf(error) ?? '')
   return new BatonError(
     full ? `No space is left for ${path} (${reasonOf(error)}).` : `${path} cannot be written (${reasonOf(error)}).`,
     full

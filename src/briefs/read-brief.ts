@@ -58,7 +58,7 @@ type AcceptedFile =
  * Returns the text of a file offered as a brief, or why it cannot be one.
  * Never throws and never blocks.
  */
-export function readOfferedFile(path: string): AcceptedFile {
+export function readOfferedBriefFile(path: string): AcceptedFile {
   const read = readNamedFile(path, { owner: 'anyone', most: MAX_BRIEF_BYTES })
   if ('refused' in read) return refusalOf(read)
   if (read.more)

@@ -2,7 +2,7 @@
 import { realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { BatonError, codeOf, EXIT } from '../lib/errors.js'
+import { BatonError, EXIT, errorCodeOf } from '../lib/errors.js'
 import type { Cli } from './command.js'
 import { screenOf } from './render/screen.js'
 import { formatError, runMain } from './run-main.js'
@@ -28,7 +28,7 @@ let readerGone = false
 let outputFailed = false
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error) => {
-    const code = codeOf(error) ?? ''
+    const code = errorCodeOf(error) ?? ''
     if (DISK_FULL.has(code)) {
       // A listener for SIGHUP means that long work is running,
       // which must not end because output is lost.

@@ -1,4 +1,4 @@
-import { BatonError, codeOf, EXIT, reasonOf } from '../lib/errors.js'
+import { BatonError, EXIT, errorCodeOf, reasonOf } from '../lib/errors.js'
 import { nearestName } from '../lib/nearest-name.js'
 import { replaceControls } from '../lib/replace-controls.js'
 import { VERSION } from '../version.js'
@@ -110,7 +110,7 @@ export function formatError(error: unknown, json: boolean, paint: Paint): ErrorR
 const shown = (text: string): string => text.split('\n').map(replaceControls).join('\n')
 
 function unforeseen(error: unknown): BatonError {
-  const code = codeOf(error)
+  const code = errorCodeOf(error)
   if (code === 'ENOSPC')
     return new BatonError(
       `The disk is full (${reasonOf(error)}).`,

@@ -1,4 +1,4 @@
-import type { Action } from '../contract/level.js'
+import type { LevelAction } from '../contract/level.js'
 import type { CompiledConfig, ConfigLayer, HookSettings, LayerSettings, LevelChange, OverrideWhen } from './compiled.js'
 import type { WrittenLevel } from './level-schema.js'
 import { toNotifyTarget } from './notify-schema.js'
@@ -77,7 +77,7 @@ function settingsOf(written: WrittenPolicy): LayerSettings {
 function changeOf({ name, at, actions, mode }: WrittenLevel, key: string): LevelChange {
   const parsed = parsePosition(at)
   const position = parsed.ok ? { at: parsed.at, rule: parsed.rule } : {}
-  return { name, ...position, ...withoutEmpty({ actions: actions as Action[] | null | undefined, mode }), key }
+  return { name, ...position, ...withoutEmpty({ actions: actions as LevelAction[] | null | undefined, mode }), key }
 }
 
 /** Applies `context_monitor`: the preset `sm` with other percentages, below the file's own keys. */

@@ -31,7 +31,7 @@ export interface CompiledCopy {
 }
 
 /** Reads the compiled copy. Null when there is none or it is damaged; it is then compiled again. */
-export function readCompiled(folder: string, paths: readonly string[]): CompiledCopy | null {
+export function readCompiledCopy(folder: string, paths: readonly string[]): CompiledCopy | null {
   try {
     const copy = JSON.parse(readFileSync(compiledCopyPath(folder, paths), 'utf8')) as CompiledCopy
     const usable =
@@ -46,7 +46,7 @@ export function readCompiled(folder: string, paths: readonly string[]): Compiled
 }
 
 /** Stores the compiled copy. False in a read-only home, where every process compiles for itself. */
-export function writeCompiled(folder: string, paths: readonly string[], copy: CompiledCopy): boolean {
+export function writeCompiledCopy(folder: string, paths: readonly string[], copy: CompiledCopy): boolean {
   const path = compiledCopyPath(folder, paths)
   const fresh = `${path}.${process.pid}.${Math.random().toString(36).slice(2, 10)}`
   try {

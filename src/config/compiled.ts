@@ -1,4 +1,4 @@
-import type { Action, Mode, Position } from '../contract/level.js'
+import type { DeliveryMode, LevelAction, Position } from '../contract/level.js'
 import type { Policy } from '../contract/policy.js'
 import type { WrittenAgent } from './agent-schema.js'
 
@@ -14,8 +14,8 @@ export interface LevelChange {
   at?: Position
   /** The position as written. Present exactly when `at` is. */
   rule?: string
-  actions?: Action[]
-  mode?: Mode
+  actions?: LevelAction[]
+  mode?: DeliveryMode
   /** Path of the entry in its source, such as `levels[1]`. */
   key: string
 }

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createConfigHome, trustFile } from '../testing/config-home.js'
 import { emptyConfig } from './compiled.js'
-import { type CompiledCopy, compiledCopyPath, readCompiled, writeCompiled } from './compiled-copy.js'
+import { type CompiledCopy, compiledCopyPath, readCompiledCopy, writeCompiledCopy } from './compiled-copy.js'
 import { policyFor } from './policy-for.js'
 
 let fixture: ReturnType<typeof createConfigHome>
@@ -232,15 +232,15 @@ describe('the compiled copy', () => {
   }
 
   test('a compiled copy is read back as it was written', () => {
-    expect(writeCompiled(fixture.home.compiled, ['/a', '/b'], copy)).toBe(true)
-    expect(readCompiled(fixture.home.compiled, ['/a', '/b'])).toEqual(copy)
+    expect(writeCompiledCopy(fixture.home.compiled, ['/a', '/b'], copy)).toBe(true)
+    expect(readCompiledCopy(fixture.home.compiled, ['/a', '/b'])).toEqual(copy)
   })
 
   test('a compiled copy of other files is not used, even under the same name', () => {
-    writeCompiled(fixture.home.compiled, ['/a', '/b'], copy)
+    writeCompiledCopy(fixture.home.compiled, ['/a', '/b'], copy)
     const other = compiledCopyPath(fixture.home.compiled, ['/a', '/c'])
     writeFileSync(other, readFileSync(compiledCopyPath(fixture.home.compiled, ['/a', '/b'])))
-    expect(readCompiled(fixture.home.compiled, ['/a', '/c'])).toBeNull()
+    expect(readCompiledCopy(fixture.home.compiled, ['/a', '/c'])).toBeNull()
   })
 
   test('every set of files has its own name for the compiled copy', () => {

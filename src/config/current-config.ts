@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import type { ConfigProblem, ProjectFile } from '../contract/policy.js'
 import type { Home } from '../lib/home.js'
 import { type CompiledConfig, emptyConfig } from './compiled.js'
-import { type CompiledCopy, fileListKey, readCompiled, writeCompiled } from './compiled-copy.js'
+import { type CompiledCopy, fileListKey, readCompiledCopy, writeCompiledCopy } from './compiled-copy.js'
 import { type Env, withEnvironment } from './environment.js'
 import { fileStampOf, findProjectFile } from './find-project.js'
 import type { LoadedConfig, LoadOptions } from './load-config.js'
@@ -61,7 +61,7 @@ export function currentConfig({ home, project, env, load, memory }: CurrentOptio
     return withEnv({ config: emptyConfig(), problems: [], using: 'defaults', mark, project: null }, env)
 
   const known = memory?.get(names)
-  const kept = known?.mark === mark ? known : (readCompiled(home.compiled, paths) ?? known)
+  const kept = known?.mark === mark ? known : (readCompiledCopy(home.compiled, paths) ?? known)
   if (kept?.mark === mark) {
     memory?.set(names, kept)
     return withEnv(currentOf(kept), env)
@@ -69,7 +69,7 @@ export function currentConfig({ home, project, env, load, memory }: CurrentOptio
   // The copy holds only the files; each session adds its own environment.
   const userPaths = [home.config]
   const userNames = fileListKey(userPaths)
-  const user = projectFile === null ? kept : (readCompiled(home.compiled, userPaths) ?? memory?.get(userNames))
+  const user = projectFile === null ? kept : (readCompiledCopy(home.compiled, userPaths) ?? memory?.get(userNames))
   const lastGoodUser = user?.good === true ? user.config : null
   const loaded = load({ home, project, env: { HOME: env.HOME }, lastGoodUser })
   const userMark = `${userNames}${stamps[0]!.mark}`
@@ -78,11 +78,11 @@ export function currentConfig({ home, project, env, load, memory }: CurrentOptio
   if (projectFile !== null && loaded.userConfig !== null && user?.mark !== userMark) {
     const now = { config: loaded.userConfig, problems: [], project: null, trusted: null }
     const userCopy: CompiledCopy = { version: 4, mark: userMark, good: true, ...now }
-    writeCompiled(home.compiled, userPaths, userCopy)
+    writeCompiledCopy(home.compiled, userPaths, userCopy)
     memory?.set(userNames, userCopy)
   }
   const copy = copyOf(loaded, mark, kept, lastGoodUser === null ? null : home.config)
-  writeCompiled(home.compiled, paths, copy)
+  writeCompiledCopy(home.compiled, paths, copy)
   memory?.set(names, copy)
   return withEnv(currentOf(copy), env)
 }

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
-import { codeOf } from '../lib/errors.js'
+import { errorCodeOf } from '../lib/errors.js'
 import { LONGEST_PATH } from '../lib/git-folder.js'
 import type { FileStamp } from './compiled.js'
 
@@ -56,8 +56,8 @@ export function fileStampOf(path: string): Stamp {
     const { mtimeMs, size, ino, ctimeMs } = stat
     return { path, exists: true, mtimeMs, size, mark: `${ino}:${mtimeMs}:${ctimeMs}:${size}` }
   } catch (error) {
-    if (IMPOSSIBLE.includes(codeOf(error) ?? '')) return absent(path)
-    return { path, exists: true, mtimeMs: 0, size: 0, mark: `error:${codeOf(error)}` }
+    if (IMPOSSIBLE.includes(errorCodeOf(error) ?? '')) return absent(path)
+    return { path, exists: true, mtimeMs: 0, size: 0, mark: `error:${errorCodeOf(error)}` }
   }
 }
 

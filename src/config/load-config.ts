@@ -25,7 +25,7 @@ import { comparePositions } from './position.js'
 import { presetLevels } from './presets.js'
 import type { WrittenConfig, WrittenPolicy } from './schema.js'
 import { acceptedHash, realFolderOf } from './trust.js'
-import { addUntrusted } from './untrusted.js'
+import { addAllowedUntrustedKeys } from './untrusted.js'
 
 /** Everything that determines the configuration. */
 export interface LoadOptions {
@@ -185,7 +185,7 @@ function addSource(
   loaded.problems.push(...findings.map((finding) => problemAt(place, finding)))
   if (!written) return trusted ? reach : below
   if (!trusted) {
-    const { config, ignored } = addUntrusted(loaded.config, written, from, userHome)
+    const { config, ignored } = addAllowedUntrustedKeys(loaded.config, written, from, userHome)
     loaded.config = config
     if (loaded.project) loaded.project.ignored = ignored
     loaded.notes.push(...ignored.map(({ key, reason }) => ({ key, file: place.file, text: ignoredText(reason) })))

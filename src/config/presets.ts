@@ -1,7 +1,7 @@
-import type { Action, Level, Mode, Position, SinglePosition } from '../contract/level.js'
+import type { DeliveryMode, Level, LevelAction, Position, SinglePosition } from '../contract/level.js'
 import type { PresetName } from './compiled.js'
 
-type Row = [name: string, percent: number, actions: Action[], mode: Mode]
+type Row = [name: string, percent: number, actions: LevelAction[], mode: DeliveryMode]
 
 /**
  * Presets with levels of their own.
@@ -70,6 +70,6 @@ export function presetLevels(names: readonly PresetName[]): Map<string, Level> {
 }
 
 function silenced(level: Level): Level {
-  const actions: Action[] = level.name === 'critical' ? ['user'] : []
+  const actions: LevelAction[] = level.name === 'critical' ? ['user'] : []
   return { ...level, actions, mode: 'sequential', from: `${level.from}, silenced by preset quiet` }
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
-import { type Action, asksForHandoff } from '../contract/level.js'
+import { asksForHandoff, type LevelAction } from '../contract/level.js'
 import type {
   CheckSpec,
   HookSpec,
@@ -119,7 +119,7 @@ function levelsOf(config: CompiledConfig, { levels, agent, model }: WrittenAgent
     const parsed = parsePosition(at)
     const resolveBelow = known.find((level) => level.name === name)
     const position = parsed.ok ? parsed.at : resolveBelow?.at
-    const wanted = (actions ?? resolveBelow?.actions ?? []) as Action[]
+    const wanted = (actions ?? resolveBelow?.actions ?? []) as LevelAction[]
     return position ? [{ name, at: position, actions: wanted, hooks: hooksOfActions(wanted, config.hooks) }] : []
   })
   return { levels: own }

@@ -1,7 +1,7 @@
 import { realpathSync, unlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { writeFileAtomic } from '../lib/atomic-file.js'
-import { codeOf } from '../lib/errors.js'
+import { errorCodeOf } from '../lib/errors.js'
 import { readNamedFile } from '../lib/named-file.js'
 import { keepFolderPrivate } from '../lib/private-folder.js'
 import { nameHash } from './compiled-copy.js'
@@ -65,7 +65,7 @@ export function removeTrust(trustFolder: string, folder: string): boolean {
     unlinkSync(recordPath(trustFolder, folder))
     return true
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false
+    if (errorCodeOf(error) === 'ENOENT') return false
     throw error
   }
 }

@@ -28,7 +28,7 @@ const MOST_LEVELS = 16
  * so the file can neither silence a warning nor delay a handoff.
  * Everything else is ignored and listed.
  */
-export function addUntrusted(
+export function addAllowedUntrustedKeys(
   config: CompiledConfig,
   written: WrittenConfig,
   from: ConfigLayer['from'],

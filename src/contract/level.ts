@@ -5,10 +5,10 @@ import type { Usage } from './reading.js'
  * sequential: after the turn. important: at the next step. urgent: at once.
  */
 export const MODES = ['sequential', 'important', 'urgent'] as const
-export type Mode = (typeof MODES)[number]
+export type DeliveryMode = (typeof MODES)[number]
 
 /** An action when a session reaches a level. `hook:` and `webhook:` name an entry of `hooks`. */
-export type Action =
+export type LevelAction =
   | 'user'
   | 'agent'
   | 'parent'
@@ -36,8 +36,8 @@ export interface Level {
   name: string
   at: Position
   /** Actions when the level is reached. Empty when the level is only recorded on the timeline. */
-  actions: Action[]
-  mode: Mode
+  actions: LevelAction[]
+  mode: DeliveryMode
   /**
    * The origin of the level.
    * `rule` is the position as written (`70%`, `20k before compaction`), `from` the file or preset.

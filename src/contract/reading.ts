@@ -3,8 +3,8 @@
  * `monitor`: another program of the user reported it over HTTP without the token.
  * A monitor's count may cause messages but never a handoff. Any other source replaces it.
  */
-export const SOURCES = ['mod', 'query', 'status-line', 'transcript', 'sdk', 'monitor'] as const
-export type Source = (typeof SOURCES)[number]
+export const READING_SOURCES = ['mod', 'query', 'status-line', 'transcript', 'sdk', 'monitor'] as const
+export type ReadingSource = (typeof READING_SOURCES)[number]
 
 /**
  * The four token counts that one answer of the model reports. They are never summed over answers.
@@ -29,7 +29,7 @@ export interface Reading {
   exact: boolean
   /** Model of the answer. Null when the producer does not name it. */
   model: string | null
-  source: Source
+  source: ReadingSource
   /** Id of the answer. Null when the producer does not know it. */
   answerId: string | null
   /**

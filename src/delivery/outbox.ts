@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DeliveredAnswer, Outbox, PreparedAnswer } from '../contract/outbox.js'
-import { codeOf } from '../lib/errors.js'
+import { errorCodeOf } from '../lib/errors.js'
 import { scaleTimeout } from '../lib/patience.js'
 
 const IN_FLIGHT_MS = 3_000
@@ -26,7 +26,7 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
     try {
       return readFileSync(join(folder, name), 'utf8').split('\n').filter(Boolean)
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return null
+      if (errorCodeOf(error) === 'ENOENT') return null
       throw error
     }
   }
@@ -42,7 +42,7 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
     try {
       return readdirSync(folder)
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return null
+      if (errorCodeOf(error) === 'ENOENT') return null
       throw error
     }
   }
@@ -139,7 +139,7 @@ function takeAway(folder: string, aside: string): void {
   try {
     renameSync(folder, aside)
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return
+    if (errorCodeOf(error) === 'ENOENT') return
     throw error
   }
   rmSync(aside, { recursive: true, force: true })

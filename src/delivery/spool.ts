@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, statSync, unlinkSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { RawSignal } from '../contract/signal.js'
-import { codeOf } from '../lib/errors.js'
+import { errorCodeOf } from '../lib/errors.js'
 import { readNamedText } from '../lib/named-file.js'
 import { isRunning } from '../lib/process-info.js'
 
@@ -92,7 +92,7 @@ export function dropSpooled(path: string): void {
   try {
     unlinkSync(path)
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error
+    if (errorCodeOf(error) !== 'ENOENT') throw error
   }
 }
 

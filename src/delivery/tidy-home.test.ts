@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { batonHome } from '../lib/home.js'
-import { tidiedFoldersOf, tidyDaily } from './tidy-home.js'
+import { tidyDaily, tidyPathsOf } from './tidy-home.js'
 
 test('the daily tidying removes old files of the home, and nothing behind a linked folder', () => {
   const dir = mkdtempSync(join(tmpdir(), 'baton-test-tidy-'))
@@ -15,7 +15,7 @@ test('the daily tidying removes old files of the home, and nothing behind a link
     return join(dir, path)
   }
   const [ours, mine] = [old('home/aside/signal'), old('docs/diary.txt')]
-  const { mark, aside, ...rest } = tidiedFoldersOf(batonHome({ BATON_HOME: join(dir, 'home') }))
+  const { mark, aside, ...rest } = tidyPathsOf(batonHome({ BATON_HOME: join(dir, 'home') }))
   for (const place of Object.values(rest)) symlinkSync(join(dir, 'docs'), place)
   expect(tidyDaily({ deleteOldRows: () => 0 }, { mark, aside, ...rest }, new Date())).toBe(true)
   expect([existsSync(ours), existsSync(mine)]).toEqual([false, true])

@@ -6,12 +6,12 @@ const DAY_MS = 24 * 3_600_000
 const KEEP_MS = 7 * DAY_MS
 
 /** Returns the folders of a home that are tidied. */
-export function tidiedFoldersOf({
+export function tidyPathsOf({
   root,
   live,
   outbox,
   facts,
-}: Pick<Home, 'root' | 'live' | 'outbox' | 'facts'>): TidiedFolders {
+}: Pick<Home, 'root' | 'live' | 'outbox' | 'facts'>): TidyPaths {
   return {
     live,
     outbox,
@@ -22,7 +22,7 @@ export function tidiedFoldersOf({
   }
 }
 
-export interface TidiedFolders {
+export interface TidyPaths {
   live: string
   outbox: string
   code: string
@@ -37,7 +37,7 @@ export interface TidiedFolders {
  * Deletes old readings, old session files, unprocessable signals and code of other builds.
  * False when it already ran today.
  */
-export function tidyDaily(store: { deleteOldRows(now: Date): number }, places: TidiedFolders, now: Date): boolean {
+export function tidyDaily(store: { deleteOldRows(now: Date): number }, places: TidyPaths, now: Date): boolean {
   const last = statSync(places.mark, { throwIfNoEntry: false })?.mtimeMs ?? 0
   if (now.getTime() - last < DAY_MS) return false
   mkdirSync(dirname(places.mark), { recursive: true, mode: 0o700 })

@@ -4,7 +4,7 @@ export const DEMO_MODEL = 'claude-opus-4-6'
 /** The rule that the user gives, and that the scripted summary leaves out. */
 export const DEMO_RULE = 'Never change the file prices.csv'
 export const DEMO_PROMPT = `Work through the list and note each item in done.txt. ${DEMO_RULE}.`
-export const OFFERS_PROMPT = `Write an offer for each item into offers.txt. ${DEMO_RULE}.`
+export const HANDOFF_PROMPT = `Write an offer for each item into offers.txt. ${DEMO_RULE}.`
 export const DEMO_SEAT = 'offers'
 /**
  * A reason that only the first agent knows. In the second session it proves that the brief arrived.
@@ -33,7 +33,7 @@ Changed:
 - plan.txt
 
 ## Last user request
-> ${OFFERS_PROMPT}
+> ${HANDOFF_PROMPT}
 `
 
 const offer = (n: number, used: number) => ({ bash: `echo "offer ${n}" >> offers.txt`, used, delay_ms: 250 })
@@ -45,7 +45,7 @@ const offer = (n: number, used: number) => ({ bash: `echo "offer ${n}" >> offers
  * The second session climbs to the handoff level and
  * writes its brief, and a third continues from it.
  */
-export const DEMO_SCRIPT: ScriptInput = {
+export const DEMO_SESSIONS_SCRIPT: ScriptInput = {
   steps: [
     {
       text: 'I decided to append to done.txt rather than rewrite it, because others may be reading it.',

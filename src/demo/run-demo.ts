@@ -9,7 +9,14 @@ import { scaleTimeout } from '../lib/patience.js'
 import { isAlive } from '../lib/process-info.js'
 import type { ProgramContext } from '../lib/program-context.js'
 import { type Model, startModel } from '../model/model.js'
-import { DEMO_PROMPT, DEMO_SCRIPT, JOB_CONVERSATIONS, JOB_PROMPT, LAST_ANSWER, OFFERS_PROMPT } from './demo-script.js'
+import {
+  DEMO_PROMPT,
+  DEMO_SESSIONS_SCRIPT,
+  HANDOFF_PROMPT,
+  JOB_CONVERSATIONS,
+  JOB_PROMPT,
+  LAST_ANSWER,
+} from './demo-script.js'
 import {
   type HandoffSummary,
   type Summary,
@@ -42,7 +49,10 @@ export interface DemoView {
  * The demo's script.
  * Job conversations come first, because a job's first message contains only its task.
  */
-const SCRIPT = { ...DEMO_SCRIPT, conversations: [...JOB_CONVERSATIONS, ...(DEMO_SCRIPT.conversations ?? [])] }
+const SCRIPT = {
+  ...DEMO_SESSIONS_SCRIPT,
+  conversations: [...JOB_CONVERSATIONS, ...(DEMO_SESSIONS_SCRIPT.conversations ?? [])],
+}
 
 /** An open demo: its home, its model and the user who watches. */
 interface Performance {
@@ -85,7 +95,7 @@ export async function runDemo(context: ProgramContext, view: DemoView, stopped: 
 /** Runs the second act: a user's session in a hidden terminal. */
 async function handOver(on: Performance): Promise<HandoffSummary> {
   const { app, model, view } = on
-  view.beginAct(2, 'A session hands off to a fresh one before it compacts', OFFERS_PROMPT)
+  view.beginAct(2, 'A session hands off to a fresh one before it compacts', HANDOFF_PROMPT)
   const child = on.stage.startInTerminal(on.client, model.url)
   if (child === null) {
     const skipped = 'it needs a hidden terminal, and neither script (util-linux) nor python3 is installed'

@@ -17,7 +17,7 @@ import { batonHome, type Home } from '../lib/home.js'
 import { processesWithVariable } from '../lib/process-info.js'
 import type { ProgramContext } from '../lib/program-context.js'
 import { removeFolder } from '../lib/remove-folder.js'
-import { DEMO_MODEL, DEMO_PROMPT, DEMO_SEAT, JOB_AGENT, JOB_CONFIG, OFFERS_PROMPT } from './demo-script.js'
+import { DEMO_MODEL, DEMO_PROMPT, DEMO_SEAT, HANDOFF_PROMPT, JOB_AGENT, JOB_CONFIG } from './demo-script.js'
 
 /**
  * A temporary home for the demo.
@@ -86,7 +86,7 @@ export function createDemoHome(
         env: { ...env, ...demo.environment(url) },
         stdio: ['ignore', 'ignore', 'pipe'],
       }),
-    startInTerminal: (client, url, prompt = OFFERS_PROMPT) => {
+    startInTerminal: (client, url, prompt = HANDOFF_PROMPT) => {
       const asked = { program: client, args: demo.interactive(prompt, DEMO_MODEL) }
       const line = wrapInTerminal(asked, (name) => findProgram(name, context.env))
       if (line === null) return null

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { transcriptReaders } from '../agents/readers.js'
 import { archivePaths } from '../archive/archive-folders.js'
-import { countUnknown } from '../archive/find-unknown.js'
+import { countUnrecordedFiles } from '../archive/find-unknown.js'
 import { readBrief } from '../briefs/read-brief.js'
 import { loadConfig } from '../config/load-config.js'
 import { notifyEntries } from '../config/notify-schema.js'
@@ -139,10 +139,10 @@ function describeStore(
 export function checkArchives(context: DoctorContext): Finding {
   const { home } = context
   const places = archivePaths(home.root)
-  if (!existsSync(home.store)) return judgeUnknown(countUnknown(NO_STORE, places), [], NO_ARCHIVES)
+  if (!existsSync(home.store)) return judgeUnknown(countUnrecordedFiles(NO_STORE, places), [], NO_ARCHIVES)
   const found = withApp(context, (app) => ({
     files: archiveFiles(app, places.folder),
-    unknown: countUnknown(app.store, places),
+    unknown: countUnrecordedFiles(app.store, places),
   }))
   if (found === null) return noFaults(notChecked(home.store))
   const { all, gone } = found.files

@@ -6,7 +6,7 @@ import type { AgentInstaller, CheckContext, SettingsScope, SettingsTarget as Tar
 import { agentInstallers } from '../agents/installers.js'
 import type { ProgramRecognition } from '../agents/shared/launcher-call.js'
 import { canTypeInto } from '../app/messages.js'
-import type { Applied } from '../install/apply.js'
+import type { AppliedPlan } from '../install/apply.js'
 import { installFiles } from '../install/home-files.js'
 import { install } from '../install/install.js'
 import { launcherIdentity, lookAtEarlier, lookAtSettings, pathKey, recordedKeys } from '../install/look.js'
@@ -75,7 +75,7 @@ export function checkContext(context: DoctorContext): CheckContext {
 /**
  * Returns what install would change in a target now. Throws InstallProblem when it would refuse.
  */
-function rehearse(context: DoctorContext, target: Target): Applied {
+function rehearse(context: DoctorContext, target: Target): AppliedPlan {
   return runInstall(context, target, true)
 }
 
@@ -110,7 +110,7 @@ function runInstall(
   { agent, home, launcher, mod, client, now }: DoctorContext,
   { scope, env, project }: Target,
   dryRun: boolean,
-): Applied {
+): AppliedPlan {
   return install({
     agent,
     home: home.root,

@@ -5,7 +5,7 @@ import type { EventData } from '../contract/api/event-data.js'
 import type { Outbox } from '../contract/outbox.js'
 import type { ConfigProblem, Policy, ProjectFile } from '../contract/policy.js'
 import type { PolicySubject } from '../contract/policy-subject.js'
-import type { Trigger } from '../contract/records/archive.js'
+import type { ArchiveTrigger } from '../contract/records/archive.js'
 import type { Event, EventType } from '../contract/records/event.js'
 import type { SessionRecord } from '../contract/records/session.js'
 import type { Signal } from '../contract/signal.js'
@@ -87,7 +87,7 @@ export interface ArchiveRequest {
   project: string | null
   /** The session's title, as in `ArchiveRecord`. */
   title?: string | null
-  trigger: Trigger
+  trigger: ArchiveTrigger
   transcript: string | null
 }
 

@@ -4,7 +4,7 @@ import type { SessionRecord } from '../contract/records/session.js'
 import { BLANK_SIGNAL, isSessionId, type RawSignal, type Signal } from '../contract/signal.js'
 import { awaitsTokenCounts, closeUnfinishedCompaction, reportCompaction } from './compaction/compactions.js'
 import type { ReadFacts } from './compaction/read-facts.js'
-import type { Sweep, SweepLimits } from './compaction/sweep-transcripts.js'
+import type { SweepLimits, SweepResult } from './compaction/sweep-transcripts.js'
 import type { EngineDependencies, TakeOptions } from './context.js'
 import { hasDriver, lacksDriver, lacksForkDriver, needsReadyDriver, needsWatcher } from './handoff/handoff-drivers.js'
 import { rareWork } from './load-rare-work.js'
@@ -13,7 +13,7 @@ import { sessionContext } from './session-context.js'
 import { prepareSignal } from './signals/prepare-signal.js'
 import { EMPTY_RESULT, type TakeResult, takeOpened, takePrepared } from './signals/take-signal.js'
 
-export type Listener = (events: readonly Event[]) => void
+export type EngineListener = (events: readonly Event[]) => void
 
 /**
  * Processes signals, each in its own transaction or many in one, and then informs the listeners.
@@ -43,16 +43,16 @@ export interface Engine {
   /** Does the work that no hook has time for (see `catch-up.ts`), for as long as it takes. */
   catchUp(): void
   /** Plans archives of sessions that ended without a signal (see `sweep-transcripts.ts`). */
-  planUnarchived(limits: SweepLimits): Sweep
+  planUnarchived(limits: SweepLimits): SweepResult
   /** Ends compactions whose end no signal will report. */
   endAbandoned(): void
   /** Checks handoffs whose next step no signal starts. */
   checkDueHandoffs(): void
-  listen(listener: Listener): () => void
+  listen(listener: EngineListener): () => void
 }
 
 export function makeEngine(deps: EngineDependencies): Engine {
-  const listeners = new Set<Listener>()
+  const listeners = new Set<EngineListener>()
   const tell = (taken: readonly Pick<TakeResult, 'events'>[]): void => {
     if (listeners.size === 0) return
     const events = taken.flatMap((one) => one.events)

@@ -35,8 +35,8 @@ export {
   applyTypedHandoff,
   askForBrief,
   followHandoff,
-  handOverAtSessionEnd,
   reconsiderHandoff,
+  settleHandoffAtSessionEnd,
   stopAsking,
 } from './handoff/hand-over.js'
 export { arriveHandoff, stopHandoff } from './handoff/handoff-transitions.js'

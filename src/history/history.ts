@@ -1,4 +1,4 @@
-import type { History, HistoryFigures } from '../contract/api/history.js'
+import type { SpendFigures, SpendHistory } from '../contract/api/history.js'
 import type { Event } from '../contract/records/event.js'
 import { QUARTER_MS, type SpendRow } from '../contract/records/spend.js'
 import type { Store } from '../store/store.js'
@@ -20,7 +20,11 @@ type HistoryStore = Pick<Store, 'spend' | 'firstSpend' | 'milestones' | 'session
  * Returns spend, compactions and handoffs by day, project and model.
  * Throws a BatonError for an unknown timezone.
  */
-export function readHistory(store: HistoryStore, { days = USUAL_DAYS, timezone }: HistoryQuery, now: Date): History {
+export function readHistory(
+  store: HistoryStore,
+  { days = USUAL_DAYS, timezone }: HistoryQuery,
+  now: Date,
+): SpendHistory {
   const calendar = calendarIn(timezone)
   const today = calendar.dateAt(now.getTime())
   const first = addDays(today, 1 - days)
@@ -109,7 +113,7 @@ interface Sum {
   output: number
   spent(row: SpendRow): void
   happened(event: Event): void
-  figures(): HistoryFigures
+  figures(): SpendFigures
 }
 
 function newSum(): Sum {
@@ -159,6 +163,6 @@ function newSum(): Sum {
 
 const NO_SPEND = newSum().figures()
 
-const figuresOf = (sum: Sum | undefined): HistoryFigures => sum?.figures() ?? NO_SPEND
+const figuresOf = (sum: Sum | undefined): SpendFigures => sum?.figures() ?? NO_SPEND
 
 const positiveCount = (value: unknown): number => (typeof value === 'number' && value > 0 ? Math.round(value) : 0)

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { agents } from '../agents/index.js'
-import { hasWork } from '../archive/has-work.js'
+import { hasArchiveWork } from '../archive/has-work.js'
 import type { LoadedConfig, LoadOptions } from '../config/load-config.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
 import { answerWaitingHook, drainSession, drainUnderLock } from '../delivery/drain-spool.js'
 import { dropSpooled, needsImmediateAnswer, readSpooled } from '../delivery/spool.js'
-import { tidiedFoldersOf, tidyDaily } from '../delivery/tidy-home.js'
+import { tidyDaily, tidyPathsOf } from '../delivery/tidy-home.js'
 import { sessionsNeedingBrief } from '../engine/compaction/deferred-work.js'
 import type { BackgroundWork } from '../engine/context.js'
 import type { RareWork } from '../engine/load-rare-work.js'
@@ -22,7 +22,7 @@ import { isRunning } from '../lib/process-info.js'
  * Runs the engine without a server.
  * Prints only a status line and always exits 0; failures are logged.
  */
-export function run(beforeLeaving: () => void): void {
+export function runEngineMode(beforeLeaving: () => void): void {
   const [mode, id] = process.argv.slice(2)
   const env = process.env
   // This process was started to send a stored notice. Without a store there is none.
@@ -98,7 +98,7 @@ function say(text: string): void {
 function drain(env: Record<string, string | undefined>): void {
   const app = openApp({ env, loadConfig, rareWork, leaveWork, busyMs: scaleTimeout(4_000), configMs: 1_000 })
   drainUnderLock(app.engine, app.home.spool, join(app.home.root, 'run', 'drain'))
-  if (tidyDaily(app.store, tidiedFoldersOf(app.home), app.now()))
+  if (tidyDaily(app.store, tidyPathsOf(app.home), app.now()))
     for (const { waiter } of Object.values(agents)) waiter?.tidy(app.home.live, app.now(), isRunning)
   keep(app)
 }
@@ -113,11 +113,11 @@ function keep(app: App): void {
   const waits =
     hasLeftWork ||
     isClaimDue(sweepHourlyClaim(app.home, now)) ||
-    hasWork(store, now) ||
+    hasArchiveWork(store, now) ||
     store.openCompactions().length > 0 ||
     sessionsNeedingBrief(store, now).length > 0
   if (!waits) return
-  keeping().keep(app)
+  keeping().runKeeper(app)
 }
 
 /**
@@ -188,14 +188,14 @@ function statusLine(env: Record<string, string | undefined>): string {
   return taken.record ? app.statusLine({ record: taken.record, enabled: taken.enabled }, Boolean(env.NO_COLOR)) : ''
 }
 
-interface Keeping {
-  keep(app: App): void
+interface KeeperBundle {
+  runKeeper(app: App): void
   driveHandoffs(app: App): Promise<void>
   sendStoredNotices(app: App): Promise<void>
   rareWork: RareWork
 }
 
-const keeping = () => require('./hook-keep.cjs') as Keeping
+const keeping = () => require('./hook-keep.cjs') as KeeperBundle
 const rareWork = (): RareWork => keeping().rareWork
 
 function loadConfig(options: LoadOptions): LoadedConfig {

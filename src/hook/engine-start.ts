@@ -7,7 +7,7 @@ import { Script } from 'node:vm'
 declare const BATON_BUILD: string
 
 interface Engine {
-  run(beforeLeaving: () => void): void
+  runEngineMode(beforeLeaving: () => void): void
 }
 
 /**
@@ -27,7 +27,7 @@ function start(): void {
   const module = { exports: {} as Engine }
   script.runInThisContext()(module.exports, createRequire(program), module, program, __dirname)
   const fresh = code !== undefined && script.cachedDataRejected !== true
-  module.exports.run(() => {
+  module.exports.runEngineMode(() => {
     if (kept !== null && !fresh) keepTwice(kept, script.createCachedData())
   })
 }

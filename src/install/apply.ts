@@ -2,11 +2,11 @@ import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmdirSync, r
 import { dirname, join } from 'node:path'
 import { InstallProblem } from '../agents/shared/install-problem.js'
 import { FileChanged, realTarget, removeFileIf, removeLeftovers, writeFileAtomic } from '../lib/atomic-file.js'
-import { codeOf, reasonOf } from '../lib/errors.js'
+import { errorCodeOf, reasonOf } from '../lib/errors.js'
 import { quoteForShell } from '../lib/shell-words.js'
 import type { FileChange, Plan, Step } from './plan.js'
 
-export interface Applied {
+export interface AppliedPlan {
   changed: boolean
   files: FileChange[]
   notes: string[]
@@ -23,7 +23,7 @@ export interface ApplyOptions {
 /**
  * Carries out a plan. Throws FileChanged when a settings file has changed since the plan was made.
  */
-export function applyPlan(plan: Plan, options: ApplyOptions = {}): Applied {
+export function applyPlan(plan: Plan, options: ApplyOptions = {}): AppliedPlan {
   for (const step of plan.steps) checkWritable(step)
   if (!options.dryRun) {
     for (const folder of foldersOf(plan)) removeLeftovers(folder)
@@ -44,7 +44,7 @@ function attempt(step: Step, between?: (name: string) => void): void {
   try {
     carryOut(step, between)
   } catch (error) {
-    if (error instanceof FileChanged || codeOf(error) === undefined) throw error
+    if (error instanceof FileChanged || errorCodeOf(error) === undefined) throw error
     throw new InstallProblem(
       step.path,
       `the file could not be written: ${reasonOf(error)}`,
@@ -81,7 +81,7 @@ function removeIfEmpty(path: string): void {
   try {
     rmdirSync(path)
   } catch (error) {
-    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(codeOf(error) ?? '')) throw error
+    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(errorCodeOf(error) ?? '')) throw error
   }
 }
 

@@ -8,9 +8,9 @@ import { InstallProblem } from '../agents/shared/install-problem.js'
 import type { ProgramRecognition } from '../agents/shared/launcher-call.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
 import { FileChanged, readIfThere, realTarget } from '../lib/atomic-file.js'
-import { codeOf } from '../lib/errors.js'
+import { errorCodeOf } from '../lib/errors.js'
 import { isRunning } from '../lib/process-info.js'
-import { type Applied, type ApplyOptions, applyPlan } from './apply.js'
+import { type AppliedPlan, type ApplyOptions, applyPlan } from './apply.js'
 import { installFiles } from './home-files.js'
 import { launcherIdentity, lookAtEarlier, lookAtLauncher, lookAtMod, lookAtSettings, recordedKeys } from './look.js'
 import type { Plan } from './plan.js'
@@ -51,13 +51,13 @@ export interface UninstallOptions extends InstallPlace {
  * Adds Baton to the client's settings.
  * Throws InstallProblem, and then no settings file was changed.
  */
-export function install(given: InstallOptions): Applied {
+export function install(given: InstallOptions): AppliedPlan {
   const options = { ...given, home: plainHome(given.home) }
   return carryOut(options, () => planOf(options))
 }
 
 /** Removes Baton from every settings file to which this home added it. */
-export function uninstall(given: UninstallOptions): Applied {
+export function uninstall(given: UninstallOptions): AppliedPlan {
   const options = { ...given, home: plainHome(given.home) }
   const applied = carryOut(options, () => removalOf(options))
   const { launcher } = installFiles(options.home, '')
@@ -67,7 +67,7 @@ export function uninstall(given: UninstallOptions): Applied {
 }
 
 /** Makes the first plan without the lock: a refusal or an empty plan creates no folder. */
-function carryOut(options: InstallPlace, plan: () => Plan): Applied {
+function carryOut(options: InstallPlace, plan: () => Plan): AppliedPlan {
   const first = plan()
   applyPlan(first, { dryRun: true })
   const { lock } = installFiles(options.home, '')
@@ -223,7 +223,7 @@ function unless(expected: string[], work: () => void): boolean {
     work()
     return true
   } catch (error) {
-    if (expected.includes(codeOf(error) ?? '')) return false
+    if (expected.includes(errorCodeOf(error) ?? '')) return false
     throw error
   }
 }

@@ -18,7 +18,7 @@ import { batonHome, type Home } from '../lib/home.js'
 import { judgeHome } from '../lib/home-safety.js'
 import { isAlive } from '../lib/process-info.js'
 import { hookEnginePath, type ProgramContext } from '../lib/program-context.js'
-import { shortenHome } from '../lib/replace-controls.js'
+import { displayPath } from '../lib/replace-controls.js'
 import { isServerLocked } from '../store/server-lock.js'
 import { openStore } from '../store/sqlite/sqlite.js'
 import { VERSION } from '../version.js'
@@ -299,7 +299,7 @@ interface Service {
 const NOTHING: Service = { files: [], notes: [] }
 
 function unitNote(unit: string, { env }: Caller): Service {
-  const path = shortenHome(unit, env.HOME)
+  const path = displayPath(unit, env.HOME)
   return {
     files: [],
     notes: [`The server still starts when you log in (${path}). Run baton serve remove to stop that.`],

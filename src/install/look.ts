@@ -6,7 +6,7 @@ import { InstallProblem } from '../agents/shared/install-problem.js'
 import type { IdentifyProgram } from '../agents/shared/launcher-call.js'
 import { MODULE_MARKER_FILE } from '../agents/shared/mod-marker.js'
 import { isLeftover, readIfThere, realTarget } from '../lib/atomic-file.js'
-import { codeOf, reasonOf } from '../lib/errors.js'
+import { errorCodeOf, reasonOf } from '../lib/errors.js'
 import { quoteForShell } from '../lib/shell-words.js'
 import { installFiles } from './home-files.js'
 import { missingFolders } from './made-folders.js'
@@ -132,7 +132,7 @@ function unlessHidden<T>(look: () => T): T | undefined {
   try {
     return look()
   } catch (error) {
-    if (codeOf(error) === 'ENOTDIR') return undefined
+    if (errorCodeOf(error) === 'ENOTDIR') return undefined
     throw error
   }
 }

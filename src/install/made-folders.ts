@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { writeFileAtomic } from '../lib/atomic-file.js'
-import { codeOf } from '../lib/errors.js'
+import { errorCodeOf } from '../lib/errors.js'
 import { makePrivateFolder } from '../lib/private-folder.js'
 
 /**
@@ -43,7 +43,7 @@ export function removeEmptyFolders(folders: readonly string[]): void {
     try {
       rmdirSync(folder)
     } catch (error) {
-      if (!['ENOENT', 'ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(codeOf(error) ?? '')) throw error
+      if (!['ENOENT', 'ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(errorCodeOf(error) ?? '')) throw error
     }
   }
 }

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join, resolve, sep } from 'node:path'
 import { isLeftover } from '../lib/atomic-file.js'
-import { codeOf } from '../lib/errors.js'
+import { errorCodeOf } from '../lib/errors.js'
 import { removeFolder } from '../lib/remove-folder.js'
 
 export interface PurgeRules {
@@ -100,7 +100,7 @@ function listed(folder: string): string[] {
   try {
     return readdirSync(folder).sort()
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return []
+    if (errorCodeOf(error) === 'ENOENT') return []
     throw error
   }
 }

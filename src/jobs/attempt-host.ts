@@ -15,7 +15,7 @@ import {
   levelText,
   stopAtTokens,
 } from './job-levels.js'
-import { Journal, readAnswers } from './journal.js'
+import { CallJournal, readAnswers } from './journal.js'
 import type { SessionHost } from './live-session.js'
 import type { Outcome } from './outcome.js'
 import { addUsage, ownSpend, SpendTracker, totalTokensOf } from './spend-tracker.js'
@@ -44,7 +44,7 @@ export interface AttemptCallbacks {
 
 /** Tracks one session of a job: stores usage and spend as they grow, and decides at every batch. */
 export class AttemptHost implements SessionHost {
-  readonly journal: Journal
+  readonly journal: CallJournal
   readonly log
   private readonly deps: JobDependencies
   private current: AttemptRecord
@@ -77,7 +77,7 @@ export class AttemptHost implements SessionHost {
     this.startedAt = deps.now().getTime()
     this.spendTracker = new SpendTracker(attempt)
     this.growth = [...(attempt.growth ?? [])]
-    this.journal = new Journal(journalPath)
+    this.journal = new CallJournal(journalPath)
   }
 
   get attempt(): AttemptRecord {

@@ -3,7 +3,7 @@ import { toOneLine } from '../briefs/format-lines.js'
 import type { RuntimeMessage, ToolCall, ToolResult } from '../contract/runtime.js'
 import { reasonOf } from '../lib/errors.js'
 import type { Log } from '../lib/log.js'
-import type { Journal, KnownCall } from './journal.js'
+import type { CallJournal, KnownCall } from './journal.js'
 
 /** Calls of a job as a brief lists them. */
 interface CallList {
@@ -112,7 +112,7 @@ export class CallRecorder {
   private readonly returnedIds = new Set<string>()
 
   constructor(
-    private readonly host: { now(): Date; log: Log; journal: Journal },
+    private readonly host: { now(): Date; log: Log; journal: CallJournal },
     private readonly sessionId: string,
   ) {}
 

@@ -16,12 +16,12 @@ export function listRecentJobs(
   now: Date,
 ): JobView[] {
   const all = store.jobs().toReversed()
-  const shown = everyone ? all : all.filter((job) => isRecent(job, now))
+  const shown = everyone ? all : all.filter((job) => isRecentJob(job, now))
   return shown.map((job) => viewJob(job, attemptsToShow(store, job.jobId)))
 }
 
 /** True for an open job and for one that ended within the last week. */
-export function isRecent({ endedAt }: JobRecord, now: Date): boolean {
+export function isRecentJob({ endedAt }: JobRecord, now: Date): boolean {
   return endedAt === null || endedAt >= new Date(now.getTime() - RECENT_MS).toISOString()
 }
 

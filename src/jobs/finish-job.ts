@@ -8,7 +8,7 @@ import { hooksFor } from './hooks/select-hooks.js'
 import { ALLOWING_EDITS, isJobOver, type JobAction, nextJobAction } from './job.js'
 import type { JobHookRunner } from './job-hooks.js'
 import { endProcesses } from './processes.js'
-import { jobEnvironment } from './start-session.js'
+import { jobProcessEnvironment } from './start-session.js'
 import { type CleanupResult, publishedNotes, tearDownWorkspace } from './workspace/tear-down.js'
 
 export type JobEnd = Extract<JobAction, { do: 'end' }>
@@ -54,7 +54,7 @@ async function tearDown(deps: JobDependencies, jobId: string, { state }: JobEnd)
   if (!workspace) return null
   const words = { title: spec.workItem ?? titleOfPrompt(spec.prompt), body: result ?? '' }
   const request = { workspace: spec.workspace, state: workspace, success: state === 'completed', words }
-  return tearDownWorkspace(request, { env: jobEnvironment(deps, job) })
+  return tearDownWorkspace(request, { env: jobProcessEnvironment(deps, job) })
 }
 
 /** Returns the first non-empty line of the prompt, without heading marks. */

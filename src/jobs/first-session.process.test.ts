@@ -7,7 +7,7 @@ import { sampleSession } from '../store/samples.cases.js'
 import { aJob, anAttempt } from '../testing/sample-job.js'
 import {
   briefReply,
-  FRESH_PER_JOB,
+  FRESH_SESSION_PER_JOB,
   folder,
   scriptedJob,
   scriptedStep,
@@ -21,7 +21,7 @@ import type { RuntimeScript } from './runtimes/scripted-steps.js'
 useJobStore()
 
 const HOUR = 3_600_000
-const PERSISTENT = { ...FRESH_PER_JOB, mode: 'persistent' as const, project: '/shop' }
+const PERSISTENT = { ...FRESH_SESSION_PER_JOB, mode: 'persistent' as const, project: '/shop' }
 
 /**
  * Runs jobs of the agent `coder` one after the other, on one runtime and a clock set by the test.
@@ -163,7 +163,7 @@ test('a continued session whose context no longer fits hands off instead of fail
 })
 
 test('a session that reached max_duration hands off after its batch, and the next starts at zero', async () => {
-  const session = { ...FRESH_PER_JOB, maxMs: 2 * HOUR }
+  const session = { ...FRESH_SESSION_PER_JOB, maxMs: 2 * HOUR }
   const it = agentStage(
     {
       sessions: [
@@ -189,7 +189,7 @@ test('a session that reached max_duration hands off after its batch, and the nex
 test('without a handoff left a session that has worked for max_duration fails the job with timeout', async () => {
   const it = agentStage(
     { sessions: [[scriptedStep(1, 20_000), scriptedStep(2, 21_000), { text: 'Never.' }]] },
-    { session: { ...FRESH_PER_JOB, maxMs: HOUR }, maxHandoffs: 0 },
+    { session: { ...FRESH_SESSION_PER_JOB, maxMs: HOUR }, maxHandoffs: 0 },
   )
   const begun = Date.parse('2026-11-16T04:00:00.000Z')
   it.deps.now = () => new Date(begun + it.runtime.requests.length * HOUR)
@@ -206,7 +206,7 @@ test('a job runs on the session the user named, in that session’s seat', async
   const known = { ...sampleSession('named', { seatId: 'seat_user', process: null }), project: folder }
   store.putSession({ ...known, state: 'ended' })
   const { spec } = store.job(it.jobId)!
-  store.putJob({ ...store.job(it.jobId)!, spec: { ...spec, session: { ...FRESH_PER_JOB, resume: 'named' } } })
+  store.putJob({ ...store.job(it.jobId)!, spec: { ...spec, session: { ...FRESH_SESSION_PER_JOB, resume: 'named' } } })
   const job = await it.run()
   expect(job).toMatchObject({ state: 'completed', sessionId: 'named', seatId: 'seat_user' })
   expect(it.runtime.startedSessions).toMatchObject([
@@ -228,7 +228,7 @@ test.each<[string, object, RegExp]>([
   const known = sampleSession('named', { seatId: 'seat_user', process: null })
   store.putSession({ ...known, project: folder, state: 'ended', ...change })
   const { spec } = store.job(it.jobId)!
-  store.putJob({ ...store.job(it.jobId)!, spec: { ...spec, session: { ...FRESH_PER_JOB, resume: 'named' } } })
+  store.putJob({ ...store.job(it.jobId)!, spec: { ...spec, session: { ...FRESH_SESSION_PER_JOB, resume: 'named' } } })
   expect(await it.run()).toMatchObject({ state: 'failed', exitReason: 'error', detail: expect.stringMatching(reason) })
   expect(it.runtime.startedSessions).toEqual([])
 })

@@ -53,7 +53,7 @@ export function forgetJob({ store, folderOf }: ForgetDependencies, jobId: string
 }
 
 /** Returns jobs that ended before `at` and can be forgotten, oldest first. */
-export function jobsEndedBefore(jobs: readonly JobRecord[], at: string): JobRecord[] {
+export function forgettableJobs(jobs: readonly JobRecord[], at: string): JobRecord[] {
   return jobs.filter((job) => job.endedAt !== null && job.endedAt < at && whyNotForgotten(job) === null)
 }
 

@@ -7,7 +7,7 @@ import type { HookResult, HookRun } from './hooks/hook-result.js'
 import { type EndEvent, type EndHookPayload, type SessionStartHookPayload, thresholdPayload } from './hooks/payloads.js'
 import { runHooks } from './hooks/run-hooks.js'
 import { hookListsFor, hooksFor } from './hooks/select-hooks.js'
-import { jobEnvironment, jobFolder } from './start-session.js'
+import { jobFolder, jobProcessEnvironment } from './start-session.js'
 
 /** Runs the hooks of one job and writes their results into its log. */
 export class JobHookRunner {
@@ -28,7 +28,7 @@ export class JobHookRunner {
   }
 
   private get hookContext() {
-    return { cwd: jobFolder(this.job), env: jobEnvironment(this.deps, this.job), jobId: this.jobId }
+    return { cwd: jobFolder(this.job), env: jobProcessEnvironment(this.deps, this.job), jobId: this.jobId }
   }
 
   /**

@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { findUnreportedCalls, Journal, knownCalls, readAnswers, readJournal } from './journal.js'
+import { CallJournal, findUnreportedCalls, knownCalls, readAnswers, readJournal } from './journal.js'
 
 const AT = '2026-11-16T05:00:00.000Z'
 const call = (id: string, input: unknown = { command: `echo ${id}` }) => ({ id, name: 'Bash', input, subagent: null })
@@ -19,7 +19,7 @@ describe('the journal of a job', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
   test('the journal lists returned and started calls, except those in the transcript', () => {
-    const journal = new Journal(path)
+    const journal = new CallJournal(path)
     for (const id of ['a', 'b', 'c']) journal.callStarted(AT, 's1', call(id))
     journal.returned(AT, 's1', { ...call('a'), result: 'fine', failed: false })
     journal.returned(AT, 's1', { ...call('b'), result: { stderr: 'no' }, failed: true })
@@ -50,7 +50,7 @@ describe('the journal of a job', () => {
   })
 
   test('all calls of a session are known, including those in the transcript', () => {
-    const journal = new Journal(path)
+    const journal = new CallJournal(path)
     for (const id of ['a', 'b', 'c']) journal.callStarted(AT, 's', call(id))
     journal.returned(AT, 's', { ...call('a'), result: 'fine', failed: false })
     journal.close()
@@ -66,7 +66,7 @@ describe('the journal of a job', () => {
   })
 
   test('the answers since the last compaction are kept, and are not calls', () => {
-    const journal = new Journal(path)
+    const journal = new CallJournal(path)
     journal.answered(AT, 's', { uuid: 'u1', used: 10_000, calls: ['a'] })
     journal.compacted(AT, 's')
     journal.answered(AT, 's', { uuid: 'u2', used: 20_000, calls: ['b', 'c'] })
@@ -77,7 +77,7 @@ describe('the journal of a job', () => {
   })
 
   test('a call that Baton denied is not listed, even if the transcript reports it as interrupted', () => {
-    const journal = new Journal(path)
+    const journal = new CallJournal(path)
     journal.denied(AT, 's', call('a'), 'the brief needs no tools')
     journal.close()
     const interrupted = new Map([['a', { ok: false, open: { tool: 'Bash', input: 'make' } }]])
@@ -85,7 +85,7 @@ describe('the journal of a job', () => {
   })
 
   test('a denied call did not happen', () => {
-    const journal = new Journal(path)
+    const journal = new CallJournal(path)
     journal.callStarted(AT, 's', call('a'))
     journal.denied(AT, 's', call('a'), 'the brief needs no tools')
     journal.close()
@@ -93,18 +93,18 @@ describe('the journal of a job', () => {
   })
 
   test('a partial line of a killed process is skipped, and the journal continues after it', () => {
-    const first = new Journal(path)
+    const first = new CallJournal(path)
     first.callStarted(AT, 's', call('a'))
     first.close()
     appendFileSync(path, '{"at":"2026-11-16T05:00:01.000Z","sessionId":"s","callI')
-    const second = new Journal(path)
+    const second = new CallJournal(path)
     second.callStarted(AT, 's', call('b'))
     second.close()
     expect(readJournal(path).map(({ callId }) => callId)).toEqual(['a', 'b'])
   })
 
   test('the journal shortens long results, and is readable by its owner alone', () => {
-    const journal = new Journal(path)
+    const journal = new CallJournal(path)
     journal.returned(AT, 's', { ...call('a'), result: 'x'.repeat(1_000_000), failed: false })
     journal.close()
     expect(statSync(path).size).toBeLessThan(3_000)

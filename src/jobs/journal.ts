@@ -37,7 +37,7 @@ const LONGEST_RESULT = 1_500
 
 const SYNCED: ReadonlySet<JournalLine['what']> = new Set(['done', 'failed', 'denied'])
 
-export class Journal {
+export class CallJournal {
   readonly path: string
   private file: number | null = null
 

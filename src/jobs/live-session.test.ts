@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import type { RuntimeListener, RuntimeMessage, SessionOptions } from '../contract/runtime.js'
 import { silentLog } from '../lib/log.js'
 import { UnboundedQueue } from '../lib/unbounded-queue.js'
-import { findUnreportedCalls, Journal, readJournal } from './journal.js'
+import { CallJournal, findUnreportedCalls, readJournal } from './journal.js'
 import { LiveSession, type SessionHost } from './live-session.js'
 
 /** Starts a session whose client says what the test says. */
@@ -47,7 +47,7 @@ function makeSpokenSession() {
       }
     },
   }
-  const journal = new Journal(join(folder, 'journal.jsonl'))
+  const journal = new CallJournal(join(folder, 'journal.jsonl'))
   const host: SessionHost = {
     now: () => new Date(),
     log: silentLog,

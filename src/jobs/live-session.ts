@@ -11,14 +11,14 @@ import { reasonOf } from '../lib/errors.js'
 import { faultPoint } from '../lib/fault-point.js'
 import type { Log } from '../lib/log.js'
 import { CallRecorder, MAX_REPEATS, REPEATS_BEFORE_WARNING, RepeatCounter, repeatWarning } from './call-list.js'
-import type { Journal } from './journal.js'
+import type { CallJournal } from './journal.js'
 import { KeyRefusalDetector, type Outcome, outcomeOf } from './outcome.js'
 
 /** Callbacks of a job's session while it works. */
 export interface SessionHost {
   now(): Date
   log: Log
-  journal: Journal
+  journal: CallJournal
   /** True when the session surely has room for more tokens after these calls. */
   hasRoom(calls: readonly ToolResult[]): boolean
   /** Records the context usage before the first batch. */

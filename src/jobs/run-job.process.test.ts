@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { aJob, anAttempt } from '../testing/sample-job.js'
 import {
   briefReply,
-  FRESH_PER_JOB,
+  FRESH_SESSION_PER_JOB,
   folder,
   SCRIPTED_BRIEF,
   scriptedJob,
@@ -15,7 +15,7 @@ import {
 } from '../testing/scripted-job.js'
 import { repeatWarning } from './call-list.js'
 import type { JobDependencies } from './dependencies.js'
-import { Journal } from './journal.js'
+import { CallJournal } from './journal.js'
 import type { ScriptedStep } from './runtimes/scripted-steps.js'
 import { viewJob } from './view-job.js'
 
@@ -192,13 +192,13 @@ describe('running a job', () => {
       {},
       { returnedCalls: () => told },
     )
-    const began = Journal.prototype.callStarted
-    Journal.prototype.callStarted = function (at, sessionId, call) {
+    const began = CallJournal.prototype.callStarted
+    CallJournal.prototype.callStarted = function (at, sessionId, call) {
       told.set(call.id, { ok: true })
       return began.call(this, at, sessionId, call)
     }
     await run().finally(() => {
-      Journal.prototype.callStarted = began
+      CallJournal.prototype.callStarted = began
     })
     expect(deps.store.job(jobId)).toMatchObject({ state: 'completed' })
     expect(runtime.requests.at(-1)!.texts.findLast((text) => text.startsWith('[baton]'))).not.toContain('step 1')
@@ -248,11 +248,11 @@ describe('running a job', () => {
       {},
       { returnedCalls: () => told },
     )
-    const returned = Journal.prototype.returned
+    const returned = CallJournal.prototype.returned
     onTestFinished(() => {
-      Journal.prototype.returned = returned
+      CallJournal.prototype.returned = returned
     })
-    Journal.prototype.returned = function (at, sessionId, result) {
+    CallJournal.prototype.returned = function (at, sessionId, result) {
       told.set(result.id, { ok: true })
       return returned.call(this, at, sessionId, result)
     }
@@ -342,7 +342,7 @@ describe('running a job', () => {
     const budgets = { usd: null, tokens: null, turns: null, minutes: 0.01 }
     const job = await scriptedJob(
       { sessions: [slow] },
-      { session: { ...FRESH_PER_JOB, maxMs: 24 * 3600_000 }, budgets },
+      { session: { ...FRESH_SESSION_PER_JOB, maxMs: 24 * 3600_000 }, budgets },
     ).run()
     expect(job).toMatchObject({ exitReason: 'timeout', detail: expect.stringMatching(/0.01 minutes/) })
   })

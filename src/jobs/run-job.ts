@@ -21,7 +21,7 @@ import type { LiveSession } from './live-session.js'
 import { NextClient, nextAttempt } from './next-client.js'
 import { detailText, type Outcome, outcomeWithoutAnswer } from './outcome.js'
 import { endProcesses } from './processes.js'
-import { jobEnvironment, jobFolder, startSession } from './start-session.js'
+import { jobFolder, jobProcessEnvironment, startSession } from './start-session.js'
 import { setUpWorkspace } from './workspace/set-up.js'
 
 const CHECK_MS = 500
@@ -377,7 +377,7 @@ class JobRun {
   }
 
   private env(): Record<string, string> {
-    return jobEnvironment(this.deps, this.job)
+    return jobProcessEnvironment(this.deps, this.job)
   }
 
   private async close(live: LiveSession, { attempt }: AttemptHost): Promise<void> {

@@ -9,7 +9,7 @@ import type { JobDependencies } from './dependencies.js'
 import { LiveSession } from './live-session.js'
 
 /** Returns the environment of a job's clients, hooks and checks. */
-export function jobEnvironment({ env }: Pick<JobDependencies, 'env'>, job: JobRecord): Record<string, string> {
+export function jobProcessEnvironment({ env }: Pick<JobDependencies, 'env'>, job: JobRecord): Record<string, string> {
   const { jobId, seatId, parentSeatId: parent, spec } = job
   return { ...env, ...spec.env, BATON_JOB_ID: jobId, BATON_SEAT: seatId, ...(parent && { BATON_PARENT_SEAT: parent }) }
 }
@@ -57,7 +57,10 @@ export async function startSession(
       begin,
       cwd: jobFolder(job),
       // A fork only writes a brief. Installed hooks must neither list nor warn it.
-      env: begin.how === 'fork' ? { ...jobEnvironment(deps, job), BATON_DISABLE: '1' } : jobEnvironment(deps, job),
+      env:
+        begin.how === 'fork'
+          ? { ...jobProcessEnvironment(deps, job), BATON_DISABLE: '1' }
+          : jobProcessEnvironment(deps, job),
       model,
       permissionMode,
       allowedTools: withReadableCallList(deps, host.attempt, allowedTools),

@@ -91,7 +91,7 @@ export function proveServer(
 }
 
 /** A running server that proved its identity. */
-export interface FoundServer extends AnnouncedServer {
+export interface ConnectedServer extends AnnouncedServer {
   /** Connection that was proven to lead to the server. It serves one HTTP request. */
   socket: Socket
 }
@@ -100,7 +100,7 @@ export interface FoundServer extends AnnouncedServer {
  * Finds this user's running server and opens a proven connection to it.
  * Null when no server runs or it does not answer.
  */
-export async function findServer(file: string): Promise<FoundServer | null> {
+export async function connectToServer(file: string): Promise<ConnectedServer | null> {
   const announced = readAnnouncement(file)
   if (announced === null) return null
   const socket = await proveServer(announced)

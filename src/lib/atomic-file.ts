@@ -14,7 +14,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { codeOf } from './errors.js'
+import { errorCodeOf } from './errors.js'
 import { readNamedFile } from './named-file.js'
 import { isRunning } from './process-info.js'
 
@@ -69,7 +69,7 @@ export function writeFileAtomic(path: string, bytes: Buffer | string, options: A
     } else renameSync(temp, target)
   } catch (error) {
     removeQuietly(temp)
-    throw codeOf(error) === 'EEXIST' && options.expect === null ? new FileChanged(path) : error
+    throw errorCodeOf(error) === 'EEXIST' && options.expect === null ? new FileChanged(path) : error
   }
   syncFolder(dirname(target))
 }
@@ -100,7 +100,7 @@ export function realTarget(path: string, depth = 0): string {
   try {
     return realpathSync.native(full)
   } catch (error) {
-    if (depth > 40 || !['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return full
+    if (depth > 40 || !['ENOENT', 'ENOTDIR'].includes(errorCodeOf(error) ?? '')) return full
   }
   const parent = dirname(full) === full ? full : realTarget(dirname(full), depth + 1)
   const here = join(parent, basename(full))

@@ -1,4 +1,4 @@
-import { codeOf } from './errors.js'
+import { errorCodeOf } from './errors.js'
 
 const POLL_EVERY_MS = 25
 
@@ -23,7 +23,7 @@ function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
     process.kill(-leader, signal)
     return true
   } catch (error) {
-    return codeOf(error) === 'EPERM'
+    return errorCodeOf(error) === 'EPERM'
   }
 }
 
@@ -35,7 +35,7 @@ export function signalProcess(pid: number, name: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, name)
   } catch (error) {
-    if (codeOf(error) !== 'ESRCH' && codeOf(error) !== 'EPERM') throw error
+    if (errorCodeOf(error) !== 'ESRCH' && errorCodeOf(error) !== 'EPERM') throw error
     return false
   }
 }

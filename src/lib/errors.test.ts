@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { BatonError, codeOf, EXIT, reasonOf } from './errors.js'
+import { BatonError, EXIT, errorCodeOf, reasonOf } from './errors.js'
 
 test('an error carries a hint and the exit code of the command', () => {
   expect(new BatonError('No.', 'Try this.')).toMatchObject({
@@ -17,11 +17,7 @@ test('the documented exit codes never change', () => {
 
 test('a reason and a code are found in any thrown value', () => {
   expect([new Error('why'), 'why', 42, null].map(reasonOf)).toEqual(['why', 'why', '42', 'null'])
-  expect([Object.assign(new Error(), { code: 'ENOENT' }), { code: 5 }, new Error(), null, 'x'].map(codeOf)).toEqual([
-    'ENOENT',
-    '5',
-    undefined,
-    undefined,
-    undefined,
-  ])
+  expect(
+    [Object.assign(new Error(), { code: 'ENOENT' }), { code: 5 }, new Error(), null, 'x'].map(errorCodeOf),
+  ).toEqual(['ENOENT', '5', undefined, undefined, undefined])
 })

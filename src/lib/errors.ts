@@ -27,6 +27,6 @@ export function adviceOf(error: unknown): string {
 }
 
 /** Returns the error code of a thrown value, such as `ENOENT`. Undefined when it has none. */
-export function codeOf(error: unknown): string | undefined {
+export function errorCodeOf(error: unknown): string | undefined {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : undefined
 }

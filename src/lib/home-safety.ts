@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, type Stats, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { BatonError, codeOf, EXIT, reasonOf } from './errors.js'
+import { BatonError, EXIT, errorCodeOf, reasonOf } from './errors.js'
 import type { Home } from './home.js'
 import { makePrivateFolder } from './private-folder.js'
 import { quoteForShell } from './shell-words.js'
@@ -111,7 +111,7 @@ export function openHomeFolder(home: Folders): void {
     // Not recursive, because in folders such as /proc Node would retry without end.
     mkdirSync(run, { mode: 0o700 })
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return
+    if (errorCodeOf(error) === 'EEXIST') return
     throw unusable(
       `Baton's home ${home.root} cannot be used (${reasonOf(error)})`,
       'Check the owner and mode of the folder, or set BATON_HOME to a writable one.',

@@ -1,6 +1,6 @@
 import { rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeOf } from './errors.js'
+import { errorCodeOf } from './errors.js'
 import type { Home } from './home.js'
 import { namesInFolder } from './named-file.js'
 
@@ -68,7 +68,7 @@ function create(claim: HourlyClaim): boolean {
     utimesSync(mark, claim.now, claim.now)
     return true
   } catch (error) {
-    if (codeOf(error) !== undefined) return false
+    if (errorCodeOf(error) !== undefined) return false
     throw error
   }
 }

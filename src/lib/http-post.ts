@@ -1,4 +1,4 @@
-import { codeOf, reasonOf } from './errors.js'
+import { errorCodeOf, reasonOf } from './errors.js'
 
 const MOST_REPLY = 1024 * 1024
 /** Longest delay of a timer in Node. A longer timer fires at once. */
@@ -39,7 +39,7 @@ export async function httpPost({ url, method, headers, body, timeoutMs, signal }
     if (late.aborted) throw new Error(`no answer within ${timeoutMs} ms`)
     if (signal?.aborted) throw new Error('was stopped')
     const cause = error instanceof Error ? error.cause : undefined
-    throw new Error(`is not reachable: ${codeOf(cause) ?? (cause ? reasonOf(cause) : reasonOf(error))}`)
+    throw new Error(`is not reachable: ${errorCodeOf(cause) ?? (cause ? reasonOf(cause) : reasonOf(error))}`)
   }
 }
 

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { FileChanged, removeLeftovers, writeFileAtomic } from './atomic-file.js'
-import { BatonError, codeOf, reasonOf } from './errors.js'
+import { BatonError, errorCodeOf, reasonOf } from './errors.js'
 import { makePrivateFolder } from './private-folder.js'
 import { quoteForShell } from './shell-words.js'
 
@@ -43,7 +43,7 @@ function readKey(file: string): Buffer | null {
     if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) throw new Error('the path is not a file')
     text = readFileSync(file, 'latin1')
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null
+    if (errorCodeOf(error) === 'ENOENT') return null
     throw new KeyTrouble(
       `The key ${file}, which signs briefs, cannot be read (${reasonOf(error)}).`,
       `Run chmod 600 ${quoteForShell(file)}. The key must be a file that belongs to you.`,

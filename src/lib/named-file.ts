@@ -9,7 +9,7 @@ import {
   type Stats,
   statSync,
 } from 'node:fs'
-import { codeOf, reasonOf } from './errors.js'
+import { errorCodeOf, reasonOf } from './errors.js'
 
 /**
  * Opens files whose path came from elsewhere: a signal, a transcript, a repository, a project, a
@@ -183,7 +183,7 @@ function kindOf(stats: Stats): string | null {
 }
 
 function failure(path: string, error: unknown): RefusedFile {
-  const code = codeOf(error) ?? null
+  const code = errorCodeOf(error) ?? null
   if (MISSING.includes(code ?? '')) return missing(path, code)
   return { refused: 'unreadable', reason: `${path} cannot be read (${reasonOf(error)}).`, kind: null, code }
 }

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { codeOf } from './errors.js'
+import { errorCodeOf } from './errors.js'
 
 /**
  * Creates a folder and its missing parents with mode 0700, whatever the umask.
@@ -10,9 +10,9 @@ export function makePrivateFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    if (codeOf(error) === 'EEXIST' && statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
+    if (errorCodeOf(error) === 'EEXIST' && statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
     // ENOENT with an existing parent means that nothing can be created there, as in /proc.
-    if (codeOf(error) !== 'ENOENT' || existsSync(dirname(path))) throw error
+    if (errorCodeOf(error) !== 'ENOENT' || existsSync(dirname(path))) throw error
     makePrivateFolder(dirname(path))
     makePrivateFolder(path)
     return

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { platform, uptime } from 'node:os'
-import { codeOf } from './errors.js'
+import { errorCodeOf } from './errors.js'
 import { makeTimedCache } from './timed-cache.js'
 
 /** Identity of a process, which differs from that of later processes with the same pid. */
@@ -114,7 +114,7 @@ export function isRunning(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return codeOf(error) === 'EPERM'
+    return errorCodeOf(error) === 'EPERM'
   }
 }
 

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs'
-import { codeOf } from './errors.js'
+import { errorCodeOf } from './errors.js'
 
 const TRIES = 40
 const PAUSE_MS = 50
@@ -14,7 +14,7 @@ export function removeFolder(path: string): void {
       rmSync(path, { recursive: true, force: true })
       return
     } catch (error) {
-      if (left === 0 || codeOf(error) !== 'ENOTEMPTY') throw error
+      if (left === 0 || errorCodeOf(error) !== 'ENOTEMPTY') throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
     }
   }

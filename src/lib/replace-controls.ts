@@ -6,7 +6,7 @@ export function replaceControls(text: string): string {
 }
 
 /** Shows a path below the user's home folder as `~/code/shop`. */
-export function shortenHome(path: string, home: string | undefined): string {
+export function displayPath(path: string, home: string | undefined): string {
   const shown = home && (path === home || path.startsWith(`${home}/`)) ? `~${path.slice(home.length)}` : path
   return replaceControls(shown)
 }

@@ -1,7 +1,7 @@
 import type { AnswerUsage, SdkReport } from '../agents/agent.js'
 import { agentClients } from '../agents/clients.js'
 import { archiveSession, archivesOf, NO_PROGRESS } from '../app/archives.js'
-import { writeBriefOnRequest } from '../app/handoffs.js'
+import { writeBriefWithoutModel } from '../app/handoffs.js'
 import { loadConfig } from '../config/load-config.js'
 import { DEFAULT_AGENT } from '../contract/agent-ids.js'
 import type { ConfigProblem } from '../contract/policy.js'
@@ -12,7 +12,7 @@ import { BLANK_SIGNAL, type RawSignal, type Signal } from '../contract/signal.js
 import type { PolicyInForce } from '../engine/context.js'
 import { type App, openApp } from '../engine/open-engine.js'
 import * as rareWork from '../engine/rare-work.js'
-import { resetSession } from '../engine/signals/reset-session.js'
+import { restartMeasurement } from '../engine/signals/reset-session.js'
 import { viewBrief } from '../engine/views/brief-view.js'
 import { forecastSession } from '../engine/views/forecast-session.js'
 import { BatonError, EXIT, reasonOf } from '../lib/errors.js'
@@ -136,7 +136,7 @@ export class Tracker {
    */
   resetSession(id: string): UsageState {
     const sessionId = checkSessionId(id)
-    const known = this.store((app) => resetSession(app.engine.deps, sessionId))
+    const known = this.store((app) => restartMeasurement(app.engine.deps, sessionId))
     this.session = sessionId
     if (known) return this.currentState()
     const { crossed, ...state } = this.record({ sessionId, kind: 'session-start', start: { source: 'startup' } })
@@ -251,7 +251,7 @@ function countOutput(turnOutput: Map<string, number>, report: SdkReport, repeate
 /** Writes a brief as the user, also without a transcript, and returns it with its text. */
 function briefWithText(app: App, record: SessionRecord, reason: string | null): WrittenBrief {
   const asked = { caller: null, reason: reason ?? 'A program requested it.', mayBeEmpty: true }
-  const brief = writeBriefOnRequest(app, record, asked)
+  const brief = writeBriefWithoutModel(app, record, asked)
   const text = app.engine.deps.sources().keeper.read(brief)
   if (text !== null) return { ...viewBrief(brief), text }
   throw new BatonError(`The text of ${brief.briefId} is missing (${brief.path}).`, 'Write the brief again.')

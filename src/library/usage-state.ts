@@ -1,6 +1,6 @@
 import type { Session } from '../contract/api/session-view.js'
 import type { ResolvedLevel } from '../contract/level.js'
-import type { CompactionMode, Source } from '../contract/reading.js'
+import type { CompactionMode, ReadingSource } from '../contract/reading.js'
 import type { SessionRecord } from '../contract/records/session.js'
 import { contextUseText } from '../policy/texts.js'
 
@@ -30,7 +30,7 @@ export interface UsageState {
   description: string
   /** True only when the client itself reported both the use and the compaction point. */
   exact: boolean
-  source: Source | null
+  source: ReadingSource | null
 
   /** Highest level (warning threshold) at or below the current use. Null when there is none. */
   threshold_reached: string | null

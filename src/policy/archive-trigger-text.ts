@@ -1,6 +1,6 @@
-import type { Trigger } from '../contract/records/archive.js'
+import type { ArchiveTrigger } from '../contract/records/archive.js'
 
-const TEXTS: Record<Trigger, string> = {
+const TEXTS: Record<ArchiveTrigger, string> = {
   auto: 'before a compaction',
   manual: 'before /compact',
   idle: 'before an idle compaction',
@@ -15,5 +15,5 @@ const TEXTS: Record<Trigger, string> = {
  * Returns when a transcript was archived, in words; a trigger of a newer Baton as it is written.
  */
 export function archiveTriggerText(trigger: string): string {
-  return Object.hasOwn(TEXTS, trigger) ? TEXTS[trigger as Trigger] : trigger
+  return Object.hasOwn(TEXTS, trigger) ? TEXTS[trigger as ArchiveTrigger] : trigger
 }

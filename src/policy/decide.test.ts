@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Action, Crossing } from '../contract/level.js'
+import type { Crossing, LevelAction } from '../contract/level.js'
 import { type DecisionContext, decideOnCrossings } from './decide.js'
 import { sampleLevel, samplePolicy, sampleSpeaker, sampleTrack } from './samples.cases.js'
 import { ADVICE_BY_MODE } from './texts.js'
@@ -16,7 +16,7 @@ const about: DecisionContext = {
 }
 const judge = (crossed: Crossing[], changes: Partial<DecisionContext> = {}, track = sampleTrack(120_000)) =>
   decideOnCrossings(crossed, track, samplePolicy, { ...about, ...changes })
-const listeners = (...actions: Action[]) => {
+const listeners = (...actions: LevelAction[]) => {
   const decision = judge([sampleLevel('one', actions)])
   return decision && (['agent', 'user', 'parent'] as const).filter((who) => decision[who] !== null)
 }

@@ -1,4 +1,11 @@
-import { type Action, asksForHandoff, type Crossing, MODES, type Mode, type ResolvedLevel } from '../contract/level.js'
+import {
+  asksForHandoff,
+  type Crossing,
+  type DeliveryMode,
+  type LevelAction,
+  MODES,
+  type ResolvedLevel,
+} from '../contract/level.js'
 import type { Policy } from '../contract/policy.js'
 import type { Track } from '../contract/records/session.js'
 import { guardHandoff, type RecentHandoffs } from './guards.js'
@@ -11,7 +18,7 @@ import { agentText, parentText, type TextSubject, userText } from './texts.js'
 export interface LevelDecision {
   level: ResolvedLevel
   /** Text for the agent. Null when the agent gets none; the same for `user` and `parent`. */
-  mode: Mode
+  mode: DeliveryMode
   agent: string | null
   user: string | null
   parent: string | null
@@ -87,12 +94,12 @@ export function decideOnCrossings(
   }
 }
 
-const isNoHandoff = (action: Action): boolean => !asksForHandoff({ actions: [action] })
+const isNoHandoff = (action: LevelAction): boolean => !asksForHandoff({ actions: [action] })
 
 /**
  * Returns the most urgent mode. An untrusted project file may add levels.
  * Such a higher level must not make the message of a lower one less urgent.
  */
-function mostUrgent(levels: readonly ResolvedLevel[]): Mode {
+function mostUrgent(levels: readonly ResolvedLevel[]): DeliveryMode {
   return MODES[Math.max(...levels.map(({ mode }) => MODES.indexOf(mode)))]!
 }

@@ -139,7 +139,7 @@ const LIMIT_NAMES: Record<string, string> = {
 /** Sessions may round the same reset differently, so times within ten minutes are one reset. */
 const SAME_RESET_MS = 600_000
 /** A limit without a known reset causes another notice after this time. */
-export const SAME_LIMIT_MS = 3_600_000
+export const LIMIT_NOTICE_REPEAT_MS = 3_600_000
 
 type ReachedLimit = Pick<PlanLimit, 'name' | 'resetsAt'>
 
@@ -182,7 +182,7 @@ function sameLimit(
     .filter(({ data, jobId }) => jobId === null && data.moment === 'reached')
     .map(({ data, at: since }) => ({ name: String(data.limit), resetsAt: data.resets_at as string | null, since }))
   const isOpen = (limit: ReachedLimit): boolean => limit.resetsAt !== null && limit.resetsAt > at
-  const isRecent = (limit: { since: string }): boolean => apartMs(limit.since, at) < SAME_LIMIT_MS
+  const isRecent = (limit: { since: string }): boolean => apartMs(limit.since, at) < LIMIT_NOTICE_REPEAT_MS
   const reset = resetsAt !== null && resetsAt > at ? resetsAt : null
   const same = known.find((limit) => {
     if (reset !== null)

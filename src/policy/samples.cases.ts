@@ -1,4 +1,4 @@
-import type { Action, Crossing, Level, Mode, Position } from '../contract/level.js'
+import type { Crossing, DeliveryMode, Level, LevelAction, Position } from '../contract/level.js'
 import type { Policy } from '../contract/policy.js'
 import type { CompactionMode, Limits } from '../contract/reading.js'
 import type { Track } from '../contract/records/session.js'
@@ -32,7 +32,11 @@ export function sampleLimits(point: number | null, mode: CompactionMode = 'proac
   return { window: point === null ? null : point + 33_000, point, mode, exact, reason: 'a sample' }
 }
 
-export function sampleLevel(name: string, actions: Action[] = ['user', 'agent'], mode: Mode = 'sequential'): Crossing {
+export function sampleLevel(
+  name: string,
+  actions: LevelAction[] = ['user', 'agent'],
+  mode: DeliveryMode = 'sequential',
+): Crossing {
   const level = levelAt(name, { of: 'compaction', percent: 70 })
   return {
     ...level,

@@ -8,14 +8,14 @@ import { eachToken, tokensIn } from './specific-tokens.js'
 export const CALLS_AFTER = 40
 
 /** A file that the agent read again, or a command that it ran again. */
-export interface Repeated {
+export interface RepeatedCall {
   kind: 'reread' | 'rerun'
   /** Tokens of the result that later calls used. Empty when they used none. */
   used: Set<string>
 }
 
 /** The agent's work in the `CALLS_AFTER` calls after a compaction. */
-export interface WorkAfter {
+export interface WorkAfterCompaction {
   compaction: CompactionEntry
   calls: number
   /**
@@ -23,13 +23,13 @@ export interface WorkAfter {
    * the text written to that file contains the token, else null.
    */
   used: Map<string, string | null>
-  repeated: Repeated[]
+  repeated: RepeatedCall[]
   /** True when Baton put facts back after this compaction. */
   recovered: boolean
 }
 
 /** Data of the running window that is dropped when it closes. */
-interface OpenWindow extends WorkAfter {
+interface OpenWindow extends WorkAfterCompaction {
   /** Tokens that prompts and results since the compaction introduced. */
   introduced: Set<string>
   /** Files that the client itself gave to the agent again after the compaction. */
@@ -37,15 +37,18 @@ interface OpenWindow extends WorkAfter {
   paths: Set<string>
   commands: Set<string>
   /** Results of repeated calls, by call id. Null until the call returned. */
-  results: Map<string, { repeated: Repeated; own: ReadonlySet<string>; tokens: ReadonlySet<string> | null }>
+  results: Map<string, { repeated: RepeatedCall; own: ReadonlySet<string>; tokens: ReadonlySet<string> | null }>
 }
 
 /** Marks of calls that the agent did not make: files named with @ and commands typed with !. */
 const NOT_OF_AGENT = new Set(['@', '!'])
 
 /** Watches a conversation and returns the agent's work after each compaction. */
-export function watchWorkAfter(): { add(entry: Entry): void; end(): { work: WorkAfter[]; root: string | null } } {
-  const work: WorkAfter[] = []
+export function watchWorkAfter(): {
+  add(entry: Entry): void
+  end(): { work: WorkAfterCompaction[]; root: string | null }
+} {
+  const work: WorkAfterCompaction[] = []
   /** Files and commands of the time before the running window. */
   const paths = new Set<string>()
   const commands = new Set<string>()
@@ -80,7 +83,7 @@ export function watchWorkAfter(): { add(entry: Entry): void; end(): { work: Work
     const isRerun = command !== null && commands.has(command) && !window.commands.has(command)
     const own = use(window, call, path)
     if (isReread || isRerun) {
-      const repeated: Repeated = { kind: isReread ? 'reread' : 'rerun', used: new Set() }
+      const repeated: RepeatedCall = { kind: isReread ? 'reread' : 'rerun', used: new Set() }
       window.repeated.push(repeated)
       window.results.set(call.callId, { repeated, own, tokens: null })
     }

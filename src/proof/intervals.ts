@@ -40,7 +40,7 @@ export function bootstrap<Case>(cases: readonly Case[], figure: (sample: readonl
 }
 
 /** Returns the Wilson interval of a share of independent trials. */
-export function wilson(count: number, of: number): Interval {
+export function wilsonInterval(count: number, of: number): Interval {
   if (of === 0) return null
   const p = count / of
   const spread = Z * Math.sqrt((p * (1 - p)) / of + Z ** 2 / (4 * of ** 2))

@@ -1,5 +1,5 @@
 import type { Share } from './arms.js'
-import { type Interval, wilson } from './intervals.js'
+import { type Interval, wilsonInterval } from './intervals.js'
 import { PLANTED_KINDS, type PlantedKind } from './planted-script.js'
 import { PLANTED_ARMS, type PlantedArm, type PlantedReading, type PlantedResult } from './run-planted.js'
 
@@ -45,7 +45,7 @@ export function reportPlanted(
   const withBaton = arms.filter(({ name }) => name !== 'compaction without Baton')
   const broken = withBaton.reduce((sum, { needed }) => sum + needed.of - needed.kept, 0)
   const repeated = readings.filter((one) => one.repeatsHostileText && one.arm !== 'compaction without Baton').length
-  const needed = PLANTED_ARMS.map((name, i) => [name, wilson(arms[i]!.needed.kept, arms[i]!.needed.of)])
+  const needed = PLANTED_ARMS.map((name, i) => [name, wilsonInterval(arms[i]!.needed.kept, arms[i]!.needed.of)])
   const ok = broken === 0 && repeated === 0 && mismatches.length === 0 && readings.length > 0
   return {
     planted: true,

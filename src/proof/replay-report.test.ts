@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ARM_NAMES, type ArmName } from './arms.js'
 import { drawReplay } from './draw-replay.js'
-import { bootstrap, wilson } from './intervals.js'
+import { bootstrap, wilsonInterval } from './intervals.js'
 import { reportReplay } from './replay-report.js'
 import type { ReplayedArm, ReplayedCompaction } from './replay-transcript.js'
 
@@ -55,8 +55,8 @@ test('the same compactions give the same intervals, and none without a needed to
 
 test('intervals cover the figure: bootstrap over cases and Wilson for trials', () => {
   expect(bootstrap([1, 1, 1], (sample) => sample.length)).toEqual([3, 3])
-  expect(wilson(0, 20)).toEqual([0, 0.1611])
-  expect(wilson(0, 0)).toBeNull()
+  expect(wilsonInterval(0, 20)).toEqual([0, 0.1611])
+  expect(wilsonInterval(0, 0)).toBeNull()
 })
 
 test('the picture is valid XML with a title, both colour schemes and every figure', () => {

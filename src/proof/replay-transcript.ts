@@ -6,7 +6,7 @@ import { startFacts } from '../facts/facts.js'
 import { resolvePath } from '../facts/paths.js'
 import { rankFacts } from '../facts/rank.js'
 import { type Arm, type ArmName, armsAt, RecentText, textOfEntry } from './arms.js'
-import { type WorkAfter, watchWorkAfter } from './calls-after.js'
+import { type WorkAfterCompaction, watchWorkAfter } from './calls-after.js'
 import { eachToken, hasToken } from './specific-tokens.js'
 
 /** Figures of one compaction. They quote nothing of the conversation. */
@@ -71,7 +71,7 @@ type Sources = (string | null)[]
 function replayBoundaries(
   reader: TranscriptReader,
   path: string,
-  work: readonly WorkAfter[],
+  work: readonly WorkAfterCompaction[],
   root: string | null,
 ): ReplayedCompaction[] {
   const wanted = new Map<string, Sources>()
@@ -132,7 +132,7 @@ interface Before {
 }
 
 function judge(
-  { calls, used, repeated, recovered }: WorkAfter,
+  { calls, used, repeated, recovered }: WorkAfterCompaction,
   wanted: ReadonlyMap<string, Sources>,
   before: Before,
 ): ReplayedCompaction {

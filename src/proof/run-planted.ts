@@ -5,7 +5,7 @@ import { type DemoView, playAct } from '../demo/run-demo.js'
 import { createDemoHome, type DemoHome, findClient } from '../demo/stage.js'
 import { openApp } from '../engine/open-engine.js'
 import * as rareWork from '../engine/rare-work.js'
-import { BatonError, codeOf } from '../lib/errors.js'
+import { BatonError, errorCodeOf } from '../lib/errors.js'
 import type { ProgramContext } from '../lib/program-context.js'
 import { type LogEntry, visibleTexts } from '../model/log.js'
 import { startModel } from '../model/model.js'
@@ -183,7 +183,7 @@ function linesIn(file: string): number {
   try {
     return readFileSync(file, 'utf8').split('\n').length - 1
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return 0
+    if (errorCodeOf(error) === 'ENOENT') return 0
     throw error
   }
 }

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { until } from '../../test/harness/wait.js'
 import { startTestServer, TEST_TOKEN, type TestServerOptions } from '../testing/http-server.js'
-import { entranceRoutes, makeFailureDelay } from './entrance.js'
+import { entranceRoutes, makeWrongTryDelay } from './entrance.js'
 
 type TestServer = Awaited<ReturnType<typeof startTestServer>>
 const fixtures: TestServer[] = []
@@ -99,7 +99,7 @@ test('a correct ticket and token are accepted while wrong tries from the same ad
 test('a wrong try beyond the limit is delayed by a second, and at most a hundred are delayed at once', async () => {
   vi.useFakeTimers()
   try {
-    const delay = makeFailureDelay()
+    const delay = makeWrongTryDelay()
     let ended = 0
     const count = (): void => void ended++
     for (let n = 0; n < 100; n++) void delay().then(count)

@@ -22,7 +22,7 @@ export function entranceRoutes({
   token,
   pageUrl,
   now,
-  delay = makeFailureDelay(),
+  delay = makeWrongTryDelay(),
 }: EntranceDependencies): Hono<CallerEnv> {
   const app = new Hono<CallerEnv>()
   const tickets = makeTickets()
@@ -137,7 +137,7 @@ const MAX_DELAYED = 100
  * Delays answers to wrong tries by a second, so a day has at most 86,400 of them in sequence.
  * At most `MAX_DELAYED` answers are delayed at once, so that a flood cannot fill the memory.
  */
-export function makeFailureDelay(): () => Promise<void> {
+export function makeWrongTryDelay(): () => Promise<void> {
   let delayed = 0
   return async () => {
     if (delayed >= MAX_DELAYED) return

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { readServingUrl } from '../lib/announced-server.js'
-import { BatonError, codeOf, EXIT } from '../lib/errors.js'
+import { BatonError, EXIT, errorCodeOf } from '../lib/errors.js'
 import { lockServer, type ServerLock } from '../store/server-lock.js'
 import { announceServer } from './announce.js'
 import type { ServerInput } from './dependencies.js'
@@ -10,7 +10,7 @@ import { type BoundServer, checkCaller } from './guard.js'
 import { keepLease, type Lease, type LeaseLimits } from './keep-lease.js'
 import { limitConnections } from './limit-connections.js'
 import { serveHttp } from './serve-http.js'
-import { type SignalReceiver, serveConnection } from './signal-door.js'
+import { type SignalReceiver, serveSignalConnection } from './signal-door.js'
 import { takeSignals } from './signals.js'
 
 interface ListenOptions {
@@ -101,7 +101,7 @@ async function listenLocked(deps: ServerInput, options: ListenOptions, lock: Ser
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     limit.accepted(socket)
-    serveConnection(socket, door)
+    serveSignalConnection(socket, door)
   }
   const server = createServer(accept)
   await bind(server, options)
@@ -178,7 +178,7 @@ function alreadyServed(serverFile: string): BatonError {
 
 function bind(server: Server, { host, port }: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(refusal(codeOf(error), host, port) ?? error))
+    server.once('error', (error) => reject(refusal(errorCodeOf(error), host, port) ?? error))
     server.listen({ host, port, backlog: 4096 }, resolve)
   })
 }

@@ -1,7 +1,7 @@
 import { type ClientRequest, createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { makeReceiver } from './signals.js'
+import { makeSignalReceiver } from './signals.js'
 
 const KB = 1024
 
@@ -9,7 +9,7 @@ const KB = 1024
 async function startReceiver(
   most: number,
 ): Promise<(bytes: number, whole: boolean) => { sent: ClientRequest; status: Promise<number> }> {
-  const receive = makeReceiver(({ body }, reply) => reply(200, String(body.length)), most)
+  const receive = makeSignalReceiver(({ body }, reply) => reply(200, String(body.length)), most)
   const server = createServer((incoming, response) =>
     receive(incoming, (status, body) => response.writeHead(status, { Connection: 'close' }).end(body)),
   )

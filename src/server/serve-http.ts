@@ -8,7 +8,7 @@ import { type Hub, makeHub, serveStream } from './live/hub.js'
 import { liveSource } from './live/source.js'
 import { pageFiles } from './page-files.js'
 import { makePeerCheck, type PeerCheck, type SocketEnd } from './peer-user.js'
-import { makeReceiver, type TakeSignalRequest } from './signals.js'
+import { makeSignalReceiver, type TakeSignalRequest } from './signals.js'
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE'])
 
@@ -52,7 +52,7 @@ export function serveHttp(
       answer(response, 500, { error: 'Baton was updated while the server runs. Restart the server.' })
     }
   }
-  const receive = makeReceiver(take)
+  const receive = makeSignalReceiver(take)
   const files = pageFiles(deps.web)
 
   const listener: RequestListener = (request, response) => {

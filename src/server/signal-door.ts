@@ -49,7 +49,7 @@ const NOTHING = Buffer.alloc(0)
  * Serves the requests of a connection one after another.
  * If a request belongs to the HTTP server, that server gets the connection.
  */
-export function serveConnection(socket: Socket, door: SignalReceiver): void {
+export function serveSignalConnection(socket: Socket, door: SignalReceiver): void {
   socket.on('error', () => socket.destroy())
   const startArrivalTimer = (): NodeJS.Timeout => setTimeout(() => socket.destroy(), door.arrivalMs)
   // Clients are told a shorter timeout, so that none writes into a connection that is being closed.

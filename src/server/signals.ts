@@ -241,7 +241,7 @@ const MAX_BYTES_IN_FLIGHT = 2 * MAX_BODY
  * Receives signals that the HTTP server read: chunked, large or slow requests.
  * With more than `most` bytes in flight, a signal is answered 503, and its hook spools it.
  */
-export function makeReceiver(
+export function makeSignalReceiver(
   take: TakeSignalRequest,
   most = MAX_BYTES_IN_FLIGHT,
 ): (request: IncomingMessage, reply: SendReply) => void {

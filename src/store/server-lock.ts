@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { BatonError, codeOf, reasonOf } from '../lib/errors.js'
+import { BatonError, errorCodeOf, reasonOf } from '../lib/errors.js'
 import { makePrivateFolder } from '../lib/private-folder.js'
 import { openDatabase } from './sqlite/driver.js'
 
@@ -62,7 +62,7 @@ function makeLockFile(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error
+    if (errorCodeOf(error) !== 'EEXIST') throw error
   }
   if ((statSync(file).mode & 0o777) !== 0o600) chmodSync(file, 0o600)
 }

@@ -7,7 +7,7 @@ import { archivePaths } from '../archive/archive-folders.js'
 import { readSimpleLine } from '../archive/fixtures/simple-line.js'
 import { planArchive } from '../archive/plan-archive.js'
 import { restoreArchive } from '../archive/restore-archive.js'
-import type { ArchiveRecord, Trigger } from '../contract/records/archive.js'
+import type { ArchiveRecord, ArchiveTrigger } from '../contract/records/archive.js'
 import { silentLog } from '../lib/log.js'
 import { openStore } from '../store/sqlite/sqlite.js'
 
@@ -62,7 +62,7 @@ export function createArchiveHome(changes: Partial<ArchivesDependencies> = {}) {
     plan(
       sessionId: string,
       options: {
-        trigger?: Trigger
+        trigger?: ArchiveTrigger
         transcript?: string | null
         subagents?: string[]
         bytes?: number

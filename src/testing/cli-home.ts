@@ -220,7 +220,7 @@ function useEnvironment(env: Record<string, string>): () => void {
   }
 }
 
-export interface SentEvent {
+export interface StatusLineValues {
   session: string
   project: string
   model?: string
@@ -241,7 +241,7 @@ export function statusLineJson({
   window = 200_000,
   durationMs = 1000,
   cost = 0.35,
-}: SentEvent): string {
+}: StatusLineValues): string {
   const usage =
     used === null
       ? null
@@ -277,7 +277,7 @@ export function statusLineJson({
 }
 
 /** Sends a reading of the status line, as the hook program does. */
-export function sendReading(app: App, told: SentEvent): void {
+export function sendReading(app: App, told: StatusLineValues): void {
   app.engine.take(
     {
       agent: 'claude-code',

@@ -31,7 +31,7 @@ export function useJobStore(): void {
 
 export const SCRIPTED_BRIEF =
   '# Handoff brief\n\n## Goal and why\n\nAll steps.\n\n## Next exact step\n\nThe next one.\n'
-export const FRESH_PER_JOB = {
+export const FRESH_SESSION_PER_JOB = {
   mode: 'fresh_per_job' as const,
   expiresMs: 86_400_000,
   maxMs: null,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { SOURCES } from '../contract/reading.js'
+import { READING_SOURCES } from '../contract/reading.js'
 import { LEVELS, simulateClimb } from './climb.cases.js'
 import { randomFrom, reportsOf } from './random.cases.js'
-import { restartClocks } from './tracker.js'
+import { resetSourceClocks } from './tracker.js'
 
 describe('late, repeated and out of order', () => {
   test('a reading with an older stamp of its source is late, whatever its number', () => {
@@ -35,7 +35,7 @@ describe('late, repeated and out of order', () => {
   test('a restarted client may begin its stamps again at zero', () => {
     const c = simulateClimb()
     c.tell(60, { source: 'status-line', stamp: 500_000 })
-    c.change(restartClocks)
+    c.change(resetSourceClocks)
     expect(c.tell(61, { source: 'status-line', stamp: 10 })).toBe('accepted')
     expect(c.track).toMatchObject({ cycle: 1, latched: [{ name: 'notice' }] })
   })
@@ -83,7 +83,7 @@ describe('late, repeated and out of order', () => {
       const random = randomFrom(seed)
       const c = simulateClimb()
       const rising = Array.from({ length: 4 + random(10) }, (_, n) => 30 + n * 7 + random(6))
-      const figures = reportsOf(rising, SOURCES.slice(0, 1 + random(5)), random)
+      const figures = reportsOf(rising, READING_SOURCES.slice(0, 1 + random(5)), random)
       for (const [source, used] of figures) c.tell(used, { source, after: 0.05, transcript: true })
       const highest = Math.max(0, ...figures.map(([, used]) => used))
       const reached = LEVELS.filter((level) => level.atTokens! <= highest).map((level) => level.name)

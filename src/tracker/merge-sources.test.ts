@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { SOURCES, type Source } from '../contract/reading.js'
+import { READING_SOURCES, type ReadingSource } from '../contract/reading.js'
 import { randomFrom, reportsOf } from './random.cases.js'
-import { emptySequence, isFromPreviousCycle, placeReading, type Sequence } from './tracker.js'
+import { type AnswerSequence, emptySequence, isFromPreviousCycle, placeReading } from './tracker.js'
 
 /** Feeds readings one after another and returns the verdict about each. */
-function placeAll(figures: [Source, number][], ahead = false): { verdicts: string[]; sequence: Sequence } {
+function placeAll(figures: [ReadingSource, number][], ahead = false): { verdicts: string[]; sequence: AnswerSequence } {
   let sequence = emptySequence()
   const verdicts = figures.map(([source, used]) => {
     const result = placeReading(sequence, source, used, ahead)
@@ -16,7 +16,7 @@ function placeAll(figures: [Source, number][], ahead = false): { verdicts: strin
 
 describe('one figure after another', () => {
   test('a single source is always accepted, also when its number falls', () => {
-    const figures = [10, 20, 15, 16, 3].map((used): [Source, number] => ['sdk', used])
+    const figures = [10, 20, 15, 16, 3].map((used): [ReadingSource, number] => ['sdk', used])
     expect(placeAll(figures).verdicts).toEqual(Array(5).fill('new'))
     expect(placeAll(figures, true).verdicts).toEqual(Array(5).fill('new'))
   })
@@ -45,7 +45,7 @@ describe('one figure after another', () => {
   })
 
   test('a number that other sources skipped is late while they are ahead, and new when they have been silent', () => {
-    const figures: [Source, number][] = [
+    const figures: [ReadingSource, number][] = [
       ['status-line', 10],
       ['status-line', 30],
       ['transcript', 10],
@@ -88,7 +88,7 @@ describe('one figure after another', () => {
 })
 
 describe('echoes of the cycle before', () => {
-  const before: Sequence = { seen: [10, 20, 30], reached: { transcript: 2, 'status-line': 1, mod: -1 } }
+  const before: AnswerSequence = { seen: [10, 20, 30], reached: { transcript: 2, 'status-line': 1, mod: -1 } }
 
   test('readings of the previous cycle are recognised if the source had just reported them or would next', () => {
     expect([10, 20, 30, 40].filter((used) => isFromPreviousCycle(before, 'status-line', used))).toEqual([20, 30])
@@ -105,7 +105,7 @@ describe('any interleaving', () => {
     for (const seed of seeds) {
       const random = randomFrom(seed)
       const rising = Array.from({ length: 3 + random(60) }, (_, n) => (n + 1) * 1000 + random(900))
-      const figures = reportsOf(rising, SOURCES.slice(0, 2 + random(4)), random)
+      const figures = reportsOf(rising, READING_SOURCES.slice(0, 2 + random(4)), random)
       let sequence = emptySequence()
       let highest = 0
       let used = 0
@@ -136,7 +136,7 @@ describe('any interleaving', () => {
       let sequence = emptySequence()
       let used: number | null = null
       let newest = -1
-      const tell = (source: Source, figure: number): void => {
+      const tell = (source: ReadingSource, figure: number): void => {
         const result = placeReading(sequence, source, figure, true)
         sequence = result.sequence
         if (result.verdict === 'new') used = figure

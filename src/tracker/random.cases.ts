@@ -1,4 +1,4 @@
-import type { Source } from '../contract/reading.js'
+import type { ReadingSource } from '../contract/reading.js'
 
 /**
  * Creates a random generator that is the same in every run: `random(n)` is a whole number below n.
@@ -19,15 +19,15 @@ export function randomFrom(seed: number): (below: number) => number {
  */
 export function reportsOf(
   climb: readonly number[],
-  sources: readonly Source[],
+  sources: readonly ReadingSource[],
   random: (below: number) => number,
-): [Source, number][] {
+): [ReadingSource, number][] {
   const queues = sources.map((source) => {
     const keep = 1 + random(4)
     const part = climb.filter(() => random(4) < keep)
-    return part.flatMap((used): [Source, number][] => Array(random(5) === 0 ? 2 : 1).fill([source, used]))
+    return part.flatMap((used): [ReadingSource, number][] => Array(random(5) === 0 ? 2 : 1).fill([source, used]))
   })
-  const all: [Source, number][] = []
+  const all: [ReadingSource, number][] = []
   for (;;) {
     const waiting = queues.filter((queue) => queue.length > 0)
     if (waiting.length === 0) return all

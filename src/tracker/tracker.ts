@@ -1,6 +1,6 @@
 import { asksForHandoff, type ResolvedLevel } from '../contract/level.js'
-import type { Limits, Reading, Source } from '../contract/reading.js'
-import type { Latch, Track } from '../contract/records/session.js'
+import type { Limits, Reading, ReadingSource } from '../contract/reading.js'
+import type { CrossedLevel, Track } from '../contract/records/session.js'
 import { holdGrowth } from './forecast.js'
 
 /**
@@ -90,7 +90,7 @@ export function reopenAfterReport(track: Track): Track {
  * Forgets the clocks of a resumed process, which starts its clocks anew.
  * The conversation continues, and so does the cycle.
  */
-export function restartClocks(track: Track): Track {
+export function resetSourceClocks(track: Track): Track {
   const { transcript } = track.reached
   return { ...track, stamps: {}, reached: transcript === undefined ? {} : { transcript } }
 }
@@ -182,7 +182,7 @@ function applyReport(
 /**
  * Returns true for a source's first report in a cycle that repeats the end of the previous cycle.
  */
-function repeatsPreviousCycle(track: Track, source: Source, used: number): boolean {
+function repeatsPreviousCycle(track: Track, source: ReadingSource, used: number): boolean {
   return (
     track.reached[source] === undefined && !track.seen.includes(used) && isFromPreviousCycle(track.before, source, used)
   )
@@ -204,7 +204,7 @@ const RANK = { mod: 0, query: 1, 'status-line': 2, transcript: 3, sdk: 4, monito
  * Returns true for the client's own report about its context, which is exact.
  * The token counts of an answer only allow an estimate.
  */
-const isClientReport = (source: Source | null): boolean => source === 'mod' || source === 'query'
+const isClientReport = (source: ReadingSource | null): boolean => source === 'mod' || source === 'query'
 
 /**
  * Records the same answer from another source.
@@ -233,7 +233,7 @@ export function moveLevels(track: Track, limits: Limits, levels: readonly Resolv
   if (track.latched.length === 0) return { ...track, limits }
   const used = track.used ?? Number.POSITIVE_INFINITY
   const positions = new Map(levels.map((level) => [level.name, level.atTokens]))
-  const latched = track.latched.flatMap((latch): Latch[] => {
+  const latched = track.latched.flatMap((latch): CrossedLevel[] => {
     const now = positions.get(latch.name) ?? null
     if (now === null || now === latch.atTokens) return [latch]
     return now > used ? [] : [{ ...latch, atTokens: now }]
@@ -258,7 +258,7 @@ export function crossLevels(
     .filter((level) => level.atTokens !== null && used >= level.atTokens && !latched.has(level.name))
     .sort((a, b) => a.atTokens! - b.atTokens!)
   if (crossed.length === 0) return { track, crossed }
-  const added = crossed.map((level): Latch => {
+  const added = crossed.map((level): CrossedLevel => {
     const latch = { name: level.name, atTokens: level.atTokens!, crossedAt: at }
     return isReport && asksForHandoff(level) ? { ...latch, reported: true } : latch
   })
@@ -268,7 +268,7 @@ export function crossLevels(
 
 /** Returns the highest level crossed in this cycle. Null when there is none. */
 export function currentLevel(track: Track): string | null {
-  let top: Latch | null = null
+  let top: CrossedLevel | null = null
   for (const latch of track.latched) if (top === null || latch.atTokens >= top.atTokens) top = latch
   return top?.name ?? null
 }
@@ -286,16 +286,16 @@ export function newAnswers(track: Track, answers: readonly Reading[]): readonly 
 }
 
 /** The token counts that all sources reported in one cycle, and the position of each source. */
-export interface Sequence {
+export interface AnswerSequence {
   seen: number[]
-  reached: Partial<Record<Source, number>>
+  reached: Partial<Record<ReadingSource, number>>
 }
 
 type Verdict = 'new' | 'same' | 'late'
 
 const KEEP = 16
 
-export const emptySequence = (): Sequence => ({ seen: [], reached: {} })
+export const emptySequence = (): AnswerSequence => ({ seen: [], reached: {} })
 
 /**
  * Finds the position of a reported token count in the sequence.
@@ -312,11 +312,11 @@ export const emptySequence = (): Sequence => ({ seen: [], reached: {} })
  * is an answer that the others skipped, and so `late`.
  */
 export function placeReading(
-  sequence: Sequence,
-  source: Source,
+  sequence: AnswerSequence,
+  source: ReadingSource,
   used: number,
   ahead = false,
-): { verdict: Verdict; sequence: Sequence } {
+): { verdict: Verdict; sequence: AnswerSequence } {
   const at = sequence.reached[source] ?? -1
   const last = sequence.seen.length - 1
   if (at >= 0 && sequence.seen[at] === used) return { verdict: at === last ? 'same' : 'late', sequence }
@@ -328,21 +328,21 @@ export function placeReading(
 }
 
 /** Returns true for a source's first report in a cycle that repeats the end of the previous one. */
-export function isFromPreviousCycle(before: Sequence, source: Source, used: number): boolean {
+export function isFromPreviousCycle(before: AnswerSequence, source: ReadingSource, used: number): boolean {
   const from = Math.max(0, before.reached[source] ?? 0)
   return before.seen.indexOf(used, from) >= 0
 }
 
-function move(sequence: Sequence, source: Source, index: number): Sequence {
+function move(sequence: AnswerSequence, source: ReadingSource, index: number): AnswerSequence {
   return { seen: sequence.seen, reached: { ...sequence.reached, [source]: index } }
 }
 
-function insert(sequence: Sequence, source: Source, used: number, index: number): Sequence {
+function insert(sequence: AnswerSequence, source: ReadingSource, used: number, index: number): AnswerSequence {
   const all = sequence.seen.toSpliced(index, 0, used)
   const cut = Math.max(0, all.length - KEEP)
-  const reached: Partial<Record<Source, number>> = {}
+  const reached: Partial<Record<ReadingSource, number>> = {}
   for (const [name, at] of Object.entries(sequence.reached)) {
-    reached[name as Source] = Math.max(-1, (at >= index ? at + 1 : at) - cut)
+    reached[name as ReadingSource] = Math.max(-1, (at >= index ? at + 1 : at) - cut)
   }
   reached[source] = Math.max(-1, index - cut)
   return { seen: all.slice(cut), reached }

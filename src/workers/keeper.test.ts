@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { loadConfig } from '../config/load-config.js'
 import { openApp } from '../engine/open-engine.js'
 import * as rareWork from '../engine/rare-work.js'
-import { keep } from './keeper.js'
+import { runKeeper } from './keeper.js'
 
 test('transcripts are archived even when the work around compactions fails, and the log says so', () => {
   const dir = mkdtempSync(join(tmpdir(), 'baton-keep-'))
@@ -25,7 +25,7 @@ test('transcripts are archived even when the work around compactions fails, and 
     app.planArchive({ sessionId: 's1', agent: 'claude-code', project: null, trigger: 'auto', transcript }),
   )
   isBroken = true
-  keep(app)
+  runKeeper(app)
   expect(app.store.archives()).toMatchObject([{ sessionId: 's1', status: 'kept' }])
   expect(readFileSync(app.home.log, 'utf8')).toContain('a row that cannot be read')
 })

@@ -9,7 +9,7 @@ import { sameTarget } from '../contract/records/notice.js'
 import { watchFolders } from '../delivery/channels/changes.js'
 import { sendNotices } from '../delivery/notify/send-notices.js'
 import type { App } from '../engine/open-engine.js'
-import { findServer } from '../lib/announced-server.js'
+import { connectToServer } from '../lib/announced-server.js'
 import { reasonOf } from '../lib/errors.js'
 import { faultPoint } from '../lib/fault-point.js'
 import { claimHour, sweepHourlyClaim } from '../lib/hourly-claim.js'
@@ -25,7 +25,7 @@ export { driveHandoffs } from './typist.js'
  * Deletes old archives as configured.
  * The keeper is a bundle of its own, because it is needed only a few times a day.
  */
-export function keep(app: App): void {
+export function runKeeper(app: App): void {
   try {
     app.engine.catchUp()
   } catch (error) {
@@ -99,7 +99,7 @@ export async function sendStoredNotices(app: App): Promise<void> {
         return (session && agents[session.agent]?.continuesAfterLimit?.(session)) ?? null
       },
       async isServed() {
-        const server = await findServer(app.home.server)
+        const server = await connectToServer(app.home.server)
         server?.socket.destroy()
         return server !== null
       },

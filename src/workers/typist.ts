@@ -9,7 +9,7 @@ import {
   removeLeftText,
   type TypingResult,
   type TypingTarget,
-  typeCommand,
+  typeSlashCommand,
   whyCannotTypeNow,
 } from '../delivery/channels/tmux.js'
 import { claimForks } from '../engine/handoff/drive-fork.js'
@@ -21,8 +21,8 @@ import {
   endTyping,
   giveUpTyping,
   nextStep,
-  noteHindrance,
   releaseHandoffs,
+  storeTypingHindrance,
   type TextToType,
 } from '../engine/handoff/drive-handoff.js'
 import type { App } from '../engine/open-engine.js'
@@ -132,7 +132,7 @@ async function drive(app: App, self: ProcessIdentity, id: string): Promise<void>
         if (why !== refused) {
           if (why !== '') app.log('debug', 'not typed', { handoff: id, reason: why })
           const isRefused = typed !== null && !typed.sent
-          noteHindrance(deps, self, id, isRefused ? (HINDRANCES[typed.why] ?? null) : null)
+          storeTypingHindrance(deps, self, id, isRefused ? (HINDRANCES[typed.why] ?? null) : null)
         }
         refused = why
       }
@@ -178,7 +178,7 @@ async function tryToType(
   if (not !== null) return not
   if (!beginTyping(deps, self, id, type)) return null
   faultPoint('DRIVER_TYPING')
-  const typed = await (type.what === 'clear' ? typeCommand : pastePrompt)(terminal, type.text, target)
+  const typed = await (type.what === 'clear' ? typeSlashCommand : pastePrompt)(terminal, type.text, target)
   if (typed.sent) faultPoint(type.what === 'clear' ? 'DRIVER_CLEARED' : 'DRIVER_PROMPTED')
   app.log('debug', typed.sent ? 'typed' : `refused, ${typed.left} left`, { handoff: id, what: type.what })
   endTyping(deps, self, id, typed.sent ? 'sent' : typed.left)

@@ -15,7 +15,7 @@ import { connect } from 'node:net'
 import { platform } from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { announcementLine, findServer, proveServer, readAnnouncement } from '../../src/lib/announced-server.js'
+import { announcementLine, connectToServer, proveServer, readAnnouncement } from '../../src/lib/announced-server.js'
 import { createTestHome } from '../../src/testing/cli-home.js'
 import { attackAsOtherUser, isRoot, OTHER_UID } from '../harness/other-user.js'
 import { end } from '../harness/processes.js'
@@ -181,7 +181,7 @@ attackAsOtherUser('a listener with a full backlog, where connecting blocks for m
   await until('the queue is full', () => waiting >= 2)
   announceStale(fixture, port, process.pid)
   await workedAlone(fixture, await runHook(fixture, 'UserPromptSubmit', prompt()))
-  expect(await findServer(runFile(fixture, 'server'))).toBeNull()
+  expect(await connectToServer(runFile(fixture, 'server'))).toBeNull()
 })
 
 test('a foreign listener of the same user that knows no proof gets the preface alone', async () => {

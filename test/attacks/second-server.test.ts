@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { findServer, readAnnouncement } from '../../src/lib/announced-server.js'
+import { connectToServer, readAnnouncement } from '../../src/lib/announced-server.js'
 import { createTestHome } from '../../src/testing/cli-home.js'
 import { attackAsOtherUser, isRoot, runAsOtherUser } from '../harness/other-user.js'
 import { BATON } from '../harness/paths.js'
@@ -21,7 +21,7 @@ async function serving(fixture: TestHome) {
 
 /** True when the server of this home proves that it is the one that wrote `run/server`. */
 async function isProven(fixture: TestHome): Promise<boolean> {
-  const found = await findServer(runFile(fixture, 'server'))
+  const found = await connectToServer(runFile(fixture, 'server'))
   found?.socket.destroy()
   return found !== null
 }

@@ -5,7 +5,7 @@ import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { findPastedText, readComposer } from '../../src/agents/claude-code/composer.js'
 import { type RegisteredClient, readRegisteredClient } from '../../src/agents/claude-code/registry.js'
 import type { Terminal } from '../../src/contract/terminal.js'
-import { pastePrompt, typeCommand } from '../../src/delivery/channels/tmux.js'
+import { pastePrompt, typeSlashCommand } from '../../src/delivery/channels/tmux.js'
 import { readPane } from '../../src/delivery/channels/tmux-pane.js'
 import { visibleTexts } from '../../src/model/log.js'
 import { startModel } from '../../src/model/model.js'
@@ -80,7 +80,7 @@ test('/clear is typed into an idle client, and Baton’s own hooks see the fresh
     () => at.live()?.status === 'idle' && it.home.transcript(first)?.includes('turn_duration'),
   )
 
-  expect(await typeCommand(at, '/clear', { sessionId: first })).toEqual({ sent: true })
+  expect(await typeSlashCommand(at, '/clear', { sessionId: first })).toEqual({ sent: true })
   const second = await until('the fresh session', () => at.live()?.sessionId !== first && at.live()!.sessionId)
   const cleared = await until('its hook', async () => (await it.events('session_started', second))[0])
   expect(cleared.session_id).toBe(second)
@@ -123,7 +123,7 @@ test('text that looks like a command is refused before the terminal is read', as
     })
   }
   for (const text of ['clear', '/clear\nx', '!ls', '/', '/cl\x7f']) {
-    expect(await typeCommand(nobody, text, { sessionId: 's' })).toMatchObject({
+    expect(await typeSlashCommand(nobody, text, { sessionId: 's' })).toMatchObject({
       sent: false,
       why: 'text',
       left: 'nothing',
@@ -149,7 +149,7 @@ test('a draft of any kind stays unchanged, and nothing is typed', async () => {
     })
     for (const key of keys) await (key === 'M-Enter' ? tui.key(key) : tui.type(key))
     await draft(text)
-    expect(await typeCommand(at, '/clear', { sessionId: session })).toEqual({
+    expect(await typeSlashCommand(at, '/clear', { sessionId: session })).toEqual({
       sent: false,
       why: 'draft',
       detail: text,
@@ -189,7 +189,7 @@ test('an open permission dialog is never approved, and the draft behind it stays
     why: 'screen',
     left: 'nothing',
   })
-  expect(await typeCommand(lying, '/clear', { sessionId: session })).toMatchObject({
+  expect(await typeSlashCommand(lying, '/clear', { sessionId: session })).toMatchObject({
     sent: false,
     why: 'screen',
     left: 'nothing',
@@ -208,7 +208,7 @@ test('during a turn a command is refused, and so is a prompt unless it may be qu
   })
   expect(await pastePrompt(at, '[baton] begin', { sessionId: session })).toEqual({ sent: true })
   await tui.waitStatus('busy')
-  expect(await typeCommand(at, '/clear', { sessionId: session })).toMatchObject({ sent: false, why: 'busy' })
+  expect(await typeSlashCommand(at, '/clear', { sessionId: session })).toMatchObject({ sent: false, why: 'busy' })
   expect(await pastePrompt(at, '[baton] later', { sessionId: session })).toMatchObject({ sent: false, why: 'busy' })
   expect(await pastePrompt(at, '[baton] queued', { sessionId: session, queue: true })).toEqual({ sent: true })
   writeFileSync(path.join(home.project, 'go'), '')
@@ -238,7 +238,7 @@ test.each([
         return now
       },
     }
-    const answer = await typeCommand(raced, '/clear', { sessionId: session })
+    const answer = await typeSlashCommand(raced, '/clear', { sessionId: session })
     expect(answer).toMatchObject({ sent: false, left: 'nothing' })
     if (!answer.sent) expect([`raced: ${seen}`, 'draft: y']).toContain(`${answer.why}: ${answer.detail}`)
     await draft('y')
@@ -250,7 +250,7 @@ test.each([
 test('copy mode, another pane or session and a stopped client are refused with their reason', async () => {
   const { home, tui, at, tmux, composer, draft, session } = await sharedClient()
   const refusal = async (terminal: Terminal, sessionId = session) => {
-    const typed = await typeCommand(terminal, '/clear', { sessionId })
+    const typed = await typeSlashCommand(terminal, '/clear', { sessionId })
     return typed.sent ? 'sent' : `${typed.why}, ${typed.left} left`
   }
   tmux('copy-mode', '-t', tui.pane)

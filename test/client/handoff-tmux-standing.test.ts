@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { findPastedText, readComposer } from '../../src/agents/claude-code/composer.js'
 import { readRegisteredClient } from '../../src/agents/claude-code/registry.js'
 import type { Terminal } from '../../src/contract/terminal.js'
-import { pastePrompt, removeLeftText, typeCommand, whyCannotTypeNow } from '../../src/delivery/channels/tmux.js'
+import { pastePrompt, removeLeftText, typeSlashCommand, whyCannotTypeNow } from '../../src/delivery/channels/tmux.js'
 import { readPane } from '../../src/delivery/channels/tmux-pane.js'
 import { visibleTexts } from '../../src/model/log.js'
 import { startModel } from '../../src/model/model.js'
@@ -35,7 +35,7 @@ test('only text that a killed driver left in the composer is submitted or remove
   await shows('/clear it')
   expect(await whyCannotTypeNow(at, '/clear', target)).toMatchObject({ why: 'draft', detail: '/clear it' })
   expect(await removeLeftText(at, '/clear', target)).toBe(false)
-  expect(await typeCommand(at, '/clear', target)).toMatchObject({ sent: false, why: 'draft' })
+  expect(await typeSlashCommand(at, '/clear', target)).toMatchObject({ sent: false, why: 'draft' })
   expect(await composer()).toBe('/clear it')
   await tui.key('C-u')
   await shows('empty')
@@ -66,6 +66,6 @@ test('only text that a killed driver left in the composer is submitted or remove
 
   await tui.type('/clear')
   await shows('/clear')
-  expect(await typeCommand(at, '/clear', target)).toEqual({ sent: true })
+  expect(await typeSlashCommand(at, '/clear', target)).toEqual({ sent: true })
   await until('another session', () => tui.sessionId() !== session)
 })

@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, readdirSync, rmdirSync, rmSync, statSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isLeftover, writeFileAtomic } from '../../lib/atomic-file.js'
-import { codeOf } from '../../lib/errors.js'
+import { errorCodeOf } from '../../lib/errors.js'
 
 /**
  * Wakes an idle session from outside. A hook with `asyncRewake: true` runs beside the session.
@@ -134,7 +134,7 @@ export function endWaitingHooks(liveDir: string): void {
   try {
     rmdirSync(folder)
   } catch (error) {
-    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(codeOf(error) ?? '')) throw error
+    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(errorCodeOf(error) ?? '')) throw error
   }
 }
 
@@ -184,7 +184,7 @@ function openForWriting(pipe: string): number | null {
   try {
     return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK)
   } catch (error) {
-    if (codeOf(error) === 'ENXIO') rmSync(pipe, { force: true })
+    if (errorCodeOf(error) === 'ENXIO') rmSync(pipe, { force: true })
     return null
   }
 }

@@ -7,10 +7,10 @@ import type { SearchIndex } from './open-index.js'
 import { foldText } from './parse-query.js'
 
 /** Parses one line of a transcript into entries. Never throws. */
-export type LineParser = (line: string, number: number) => readonly Entry[]
+export type TranscriptLineParser = (line: string, number: number) => readonly Entry[]
 
 interface IndexOptions {
-  read: LineParser
+  read: TranscriptLineParser
   progress?: (bytes: number) => void
   /** Checked after each chunk. Without it, there is no limit. */
   limit?: TimeLimit | undefined
@@ -83,7 +83,7 @@ function addLines(
   from: Progress,
   chunk: Buffer,
   isLast: boolean,
-  read: LineParser,
+  read: TranscriptLineParser,
 ): Progress {
   let at = from.open_line === 1 && chunk[0] === NEWLINE ? 1 : 0
   let lines = from.lines

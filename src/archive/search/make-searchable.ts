@@ -6,7 +6,7 @@ import type { Blocks } from '../blocks.js'
 import { bytesNeeded } from '../choose-to-drop.js'
 import { nextRetryAt, type TimeLimit } from '../time-limit.js'
 import type { RebuildingIndex } from './healing-index.js'
-import { indexStream, type LineParser } from './index-stream.js'
+import { indexStream, type TranscriptLineParser } from './index-stream.js'
 import type { SearchIndex } from './open-index.js'
 
 interface IndexDependencies {
@@ -15,7 +15,7 @@ interface IndexDependencies {
   index: RebuildingIndex
   now(): Date
   log: Log
-  readerOf(agent: string, chain: 'main' | 'subagent'): LineParser | null
+  readerOf(agent: string, chain: 'main' | 'subagent'): TranscriptLineParser | null
 }
 
 /**

@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { codeOf, reasonOf } from '../../lib/errors.js'
+import { errorCodeOf, reasonOf } from '../../lib/errors.js'
 import { type Database, inTransaction, openFullTextDatabase, type Statement } from '../../store/sqlite/driver.js'
 import { ensureFolder } from '../archive-folders.js'
 
@@ -68,7 +68,7 @@ export function openIndex(path: string, onCreate: () => void): SearchIndex {
 /** True when an error means that the index must be rebuilt. */
 export function isIndexDamage(error: unknown): boolean {
   if (error instanceof OtherVersion) return true
-  if (codeOf(error) !== 'ERR_SQLITE_ERROR') return false
+  if (errorCodeOf(error) !== 'ERR_SQLITE_ERROR') return false
   const code = Number((error as { errcode?: unknown }).errcode ?? GENERAL) & 0xff
   if (code === CORRUPT || code === NOT_A_DATABASE) return true
   return code === GENERAL && DAMAGED.test(reasonOf(error))
@@ -137,7 +137,7 @@ export function indexBytes(path: string): number {
     try {
       return sum + statSync(path + end).size
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return sum
+      if (errorCodeOf(error) === 'ENOENT') return sum
       throw error
     }
   }, 0)

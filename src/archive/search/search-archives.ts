@@ -1,10 +1,10 @@
-import type { ArchiveRecord, Hit, SegmentRecord } from '../../contract/records/archive.js'
-import { BatonError, codeOf, reasonOf } from '../../lib/errors.js'
+import type { ArchiveRecord, SearchHit, SegmentRecord } from '../../contract/records/archive.js'
+import { BatonError, errorCodeOf, reasonOf } from '../../lib/errors.js'
 import { type Blocks, DamagedArchive } from '../blocks.js'
 import type { TimeLimit } from '../time-limit.js'
 import { textOfEntry } from './entry-text.js'
 import { findRows, type IndexRow, rowsOf } from './find-rows.js'
-import type { LineParser } from './index-stream.js'
+import type { TranscriptLineParser } from './index-stream.js'
 import type { SearchIndex } from './open-index.js'
 import { parseQuery, type SearchTerm } from './parse-query.js'
 import { answerShapes, bestPassage } from './passages.js'
@@ -40,14 +40,14 @@ interface SearchDependencies {
   records: readonly ArchiveRecord[]
   segmentsOf(streamId: string): readonly SegmentRecord[]
   /** Returns the function that parses a transcript line. Null for an unknown agent. */
-  readerOf(agent: string, chain: 'main' | 'subagent'): LineParser | null
+  readerOf(agent: string, chain: 'main' | 'subagent'): TranscriptLineParser | null
 }
 
 /**
  * Returns everything in the archives that matches, best first; duplicate texts are one hit.
  * Empty also for an empty query.
  */
-export function searchArchives(deps: SearchDependencies, request: SearchRequest): Hit[] {
+export function searchArchives(deps: SearchDependencies, request: SearchRequest): SearchHit[] {
   const { query, among, limit, textLength = 4_000, unreadable = () => {} } = request
   const terms = parseQuery(query)
   if (terms.length === 0 || limit < 1) return []
@@ -66,7 +66,7 @@ export function searchArchives(deps: SearchDependencies, request: SearchRequest)
 }
 
 interface FoundHits {
-  hits: Hit[]
+  hits: SearchHit[]
   /** Kind and text of the hits. */
   seen: Set<string>
   /** Rows that a hit shows, as hit or beside it. */
@@ -165,7 +165,7 @@ function addHit(
   terms: readonly SearchTerm[],
   textLength: number,
 ): void {
-  const hit: Hit = {
+  const hit: SearchHit = {
     archive_id: record.archiveId,
     session_id: record.sessionId,
     project: record.project,
@@ -244,7 +244,7 @@ function cutAround(text: string, place: number, most: number): string {
 export function explainSearchError(error: unknown): unknown {
   if (error instanceof BatonError) return error
   const reason = reasonOf(error)
-  const text = `${reason} ${codeOf(error) ?? ''}`
+  const text = `${reason} ${errorCodeOf(error) ?? ''}`
   if (/disk is full|no space left|ENOSPC|EDQUOT/i.test(text))
     return new BatonError(
       'Cannot search the archives: no space is left on the disk.',

@@ -8,7 +8,7 @@ import type { Archives } from '../../archive/archive.js'
 import type { ArchiveRecord } from '../../contract/records/archive.js'
 import { EXIT } from '../../lib/errors.js'
 import { formatCount } from '../../lib/format-count.js'
-import { replaceControls, shortenHome } from '../../lib/replace-controls.js'
+import { displayPath, replaceControls } from '../../lib/replace-controls.js'
 import type { Call, Cli } from '../command.js'
 import { withArchivesOpen } from '../open-archives.js'
 import { usageError } from '../parse-call.js'
@@ -60,7 +60,7 @@ export async function restoreOrExportCommand(call: Call, cli: Cli, action: 'rest
     else
       cli.print(
         `${action === 'restore' ? 'Restored' : 'Exported'} ${bytesText(part.bytes)} to ` +
-          `${shortenHome(to, cli.env.HOME)}.` +
+          `${displayPath(to, cli.env.HOME)}.` +
           (redacting ? ` ${redactionText(removed)}` : ''),
       )
     return EXIT.done

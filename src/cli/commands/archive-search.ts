@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { archiveNewText, type OpenedArchives, type UnreadTranscript } from '../../app/archives.js'
 import { archiveFilter } from '../../archive/choose-archives.js'
 import { parseQuery } from '../../archive/search/parse-query.js'
-import type { ArchiveRecord, Hit } from '../../contract/records/archive.js'
+import type { ArchiveRecord, SearchHit } from '../../contract/records/archive.js'
 import type { App } from '../../engine/open-engine.js'
 import { EXIT } from '../../lib/errors.js'
 import { replaceControls } from '../../lib/replace-controls.js'
@@ -100,14 +100,14 @@ export function reportUnreadTranscripts(unread: readonly UnreadTranscript[], cli
 export type HitScreen = Pick<Cli, 'screen' | 'env'>
 
 /** Renders the location of a match, and below it the text around the match. */
-function hitLines(hit: Hit, query: string, { screen, env }: HitScreen): string[] {
+function hitLines(hit: SearchHit, query: string, { screen, env }: HitScreen): string[] {
   const width = Math.min(screen.columns, 160) - 2
   const text = wrap(replaceControls(hit.snippet), width, 0)
   return [hitHeading(hit, { screen, env }), ...text.map((line) => `  ${highlightWords(line, query, screen.paint)}`)]
 }
 
 /** Renders the place of a hit, its kind, session, project and time. */
-export function hitHeading(hit: Hit, { screen, env }: HitScreen): string {
+export function hitHeading(hit: SearchHit, { screen, env }: HitScreen): string {
   const { paint, columns } = screen
   const place = `${hit.archive_id}:${hit.line}${hit.subagent === null ? '' : ` in ${replaceControls(hit.subagent)}`}`
   const about = [

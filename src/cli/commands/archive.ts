@@ -3,7 +3,7 @@ import { cleanupLimits } from '../../app/archives.js'
 import type { Archive, ArchiveRecord, SegmentRecord } from '../../contract/records/archive.js'
 import { EXIT } from '../../lib/errors.js'
 import { formatCount } from '../../lib/format-count.js'
-import { replaceControls, shortenHome } from '../../lib/replace-controls.js'
+import { displayPath, replaceControls } from '../../lib/replace-controls.js'
 import { archiveTriggerText } from '../../policy/archive-trigger-text.js'
 import type { ActionHelp, Call, Cli, Command, Option } from '../command.js'
 import { withArchivesOpen } from '../open-archives.js'
@@ -220,7 +220,7 @@ export async function listArchivesCommand(call: Call, cli: Cli): Promise<number>
     const total = `${all}: ${bytesText(sizes.bytes)} on disk, search index ${bytesText(sizes.indexBytes)}`
     cli.print(wrap(paint(total, 'dim'), columns, 0).join('\n'))
     for (const { days, setBy } of limits)
-      cli.print(wrap(paint(limitText(days, shortenHome(setBy!, cli.env.HOME)), 'dim'), columns, 0).join('\n'))
+      cli.print(wrap(paint(limitText(days, displayPath(setBy!, cli.env.HOME)), 'dim'), columns, 0).join('\n'))
     return EXIT.done
   })
 }
@@ -296,10 +296,10 @@ function page(
   const { paint, columns } = cli.screen
   const facts: [string, string | null][] = [
     ['session', archive.session_id],
-    ['project', archive.project === null ? null : shortenHome(archive.project, cli.env.HOME)],
+    ['project', archive.project === null ? null : displayPath(archive.project, cli.env.HOME)],
     ['title', archive.title],
     ['created', `${localTimestamp(archive.created_at)}, ${archiveTriggerText(archive.trigger)}`],
-    ['transcript', record.parts[0]?.path ? shortenHome(record.parts[0].path, cli.env.HOME) : null],
+    ['transcript', record.parts[0]?.path ? displayPath(record.parts[0].path, cli.env.HOME) : null],
     ['size', archive.status === 'failed' ? null : `${bytesText(archive.bytes)} (${archive.bytes} bytes)`],
     ['stored', archive.status === 'kept' ? storedText(archive.stored_bytes, segments) : null],
     ['sha256', archive.sha256],
@@ -310,7 +310,7 @@ function page(
       'subagent',
       `${name}  ${trouble ?? bytesText(bytes)}`,
     ]),
-    ...segments.map(({ file }): [string, string] => ['file', shortenHome(join(folder, file), cli.env.HOME)]),
+    ...segments.map(({ file }): [string, string] => ['file', displayPath(join(folder, file), cli.env.HOME)]),
   ]
   return [
     `${paint(archive.archive_id, 'bold')}  ${archive.status}`,

@@ -10,7 +10,7 @@ import type { Limits } from '../../contract/reading.js'
 import { EXIT } from '../../lib/errors.js'
 import { formatCount } from '../../lib/format-count.js'
 import { batonHome } from '../../lib/home.js'
-import { replaceControls, shortenHome } from '../../lib/replace-controls.js'
+import { displayPath, replaceControls } from '../../lib/replace-controls.js'
 import { formatTokens } from '../../policy/numbers.js'
 import type { ActionHelp, Call, Cli, Command } from '../command.js'
 import { checkActionForm } from '../parse-call.js'
@@ -122,7 +122,7 @@ function report(
   cli: Cli,
 ): string[] {
   const { paint, columns } = cli.screen
-  const place = (file: string, line?: number): string => `${shortenHome(file, cli.env.HOME)}${line ? `:${line}` : ''}`
+  const place = (file: string, line?: number): string => `${displayPath(file, cli.env.HOME)}${line ? `:${line}` : ''}`
   const read = files.filter((file) => file.exists)
   const head =
     problems.length > 0
@@ -190,7 +190,7 @@ function explain(call: Call, cli: Cli, named: string | null): Promise<number> {
 /** Names the ignored keys of an untrusted project file, and how the user accepts it. */
 function untrustedLines(file: Settings['project_file'], { screen, env }: Cli): string[] {
   if (file === null || file.trusted || file.ignored.length === 0) return []
-  const name = shortenHome(file.path, env.HOME)
+  const name = displayPath(file.path, env.HOME)
   const head =
     `${name} is not trusted (${file.reason}): only status_line and new levels with actions user and ` +
     'agent apply. Ignored:'
@@ -254,9 +254,9 @@ function archiveText({ enabled, at, keepDays, keepBytes }: Policy['archive']): s
 const CHOSEN_BECAUSE = { named: '', calling: ' (this one)', newest: ' (the newest of this project)' }
 
 function subjectText({ record, chosen }: ExplainedConfig, { env, cwd }: Cli): string {
-  if (record === null || chosen === 'none') return `A new session in ${shortenHome(cwd, env.HOME)}`
+  if (record === null || chosen === 'none') return `A new session in ${displayPath(cwd, env.HOME)}`
   const { sessionId, model, project } = record
-  const where = project === null ? 'an unknown project' : shortenHome(project, env.HOME)
+  const where = project === null ? 'an unknown project' : displayPath(project, env.HOME)
   return (
     `Session ${sessionId.slice(0, 8)}${CHOSEN_BECAUSE[chosen]}: ${replaceControls(model ?? 'unknown model')} ` +
     `in ${where}`
@@ -327,7 +327,7 @@ function init(call: Call, cli: Cli): number {
   const { file } = createUserConfig(cli.env)
   const next = 'Every key is commented out, so the defaults apply. baton config edit opens the file.'
   if (call.json) cli.print(JSON.stringify({ file, created: true }))
-  else cli.print(wrap(`Created ${shortenHome(file, cli.env.HOME)}. ${next}`, cli.screen.columns, 2).join('\n'))
+  else cli.print(wrap(`Created ${displayPath(file, cli.env.HOME)}. ${next}`, cli.screen.columns, 2).join('\n'))
   return EXIT.done
 }
 
@@ -338,7 +338,7 @@ function set(call: Call, cli: Cli, key: string, written: string): number {
     const said = changed
       ? `${key} is now ${replaceControls(written)}`
       : `${key} was already ${replaceControls(written)}`
-    cli.print(wrap(`${said} (${shortenHome(file, cli.env.HOME)}).`, cli.screen.columns, 2).join('\n'))
+    cli.print(wrap(`${said} (${displayPath(file, cli.env.HOME)}).`, cli.screen.columns, 2).join('\n'))
   }
   return EXIT.done
 }
@@ -354,6 +354,6 @@ function edit(call: Call, cli: Cli): number {
     keptCopy: (copy) => cli.note(`Your text is kept in ${copy}.`),
   })
   if (call.json) cli.print(JSON.stringify({ file, changed }))
-  else cli.print(`${shortenHome(file, cli.env.HOME)} ${changed ? 'is changed' : 'is unchanged'}.`)
+  else cli.print(`${displayPath(file, cli.env.HOME)} ${changed ? 'is changed' : 'is unchanged'}.`)
   return EXIT.done
 }

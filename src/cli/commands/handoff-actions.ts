@@ -10,14 +10,14 @@ import {
   handoffOfBrief,
   listHandoffs,
   requestHandoff,
-  writeBriefOnRequest,
+  writeBriefWithoutModel,
 } from '../../app/handoffs.js'
 import { typeMessages } from '../../app/messages.js'
 import { withOpenApp } from '../../app/open-app.js'
 import {
   namedOrCurrentSession,
   newestProjectSession,
-  newestRunningSession,
+  newestRunningProjectSession,
   seatName,
   sessionNamed,
 } from '../../app/sessions.js'
@@ -28,7 +28,7 @@ import { beginEditing, endEditing } from '../../engine/handoff/handoff-calls.js'
 import type { App } from '../../engine/open-engine.js'
 import { viewBrief, viewCoverage, viewHandoff } from '../../engine/views/brief-view.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
-import { shortenHome } from '../../lib/replace-controls.js'
+import { displayPath } from '../../lib/replace-controls.js'
 import type { Call, Cli } from '../command.js'
 import { briefPage, briefTable, coverageLines, handoffText, scoreText } from '../render/briefs.js'
 import { kindsText } from '../render/session-page.js'
@@ -231,7 +231,7 @@ function keep(app: App, call: Call, cli: Cli, old: BriefRecord, before: string, 
     cli.print(
       [
         ...wrap(text, columns, 2),
-        `  ${shortenHome(brief.path, cli.env.HOME)}`,
+        `  ${displayPath(brief.path, cli.env.HOME)}`,
         ...(next ? wrap(next, columns, 2) : []),
       ].join('\n'),
     )
@@ -244,7 +244,7 @@ export async function writeBriefCommand(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
     const record = namedOrCurrentSession(app, cli.env, call.value('session')) ?? newestProjectSession(app, cli.cwd)
     const asked = { caller: callingAgent(cli), reason: 'It was asked for by a command.', mayBeEmpty: false }
-    const brief = writeBriefOnRequest(app, record, asked)
+    const brief = writeBriefWithoutModel(app, record, asked)
     if (call.json) cli.print(JSON.stringify(viewBrief(brief)))
     else {
       const stored = `Brief ${brief.sequence} of seat ${seatName(app, brief.seatId)} is stored as ${brief.briefId}.`
@@ -252,7 +252,7 @@ export async function writeBriefCommand(call: Call, cli: Cli): Promise<number> {
       const next = `To give the brief to a running session: baton handoffs use ${brief.briefId}.`
       const { columns } = cli.screen
       cli.print(
-        [...wrap(said, columns, 2), `  ${shortenHome(brief.path, cli.env.HOME)}`, ...wrap(next, columns, 2)].join('\n'),
+        [...wrap(said, columns, 2), `  ${displayPath(brief.path, cli.env.HOME)}`, ...wrap(next, columns, 2)].join('\n'),
       )
     }
     return EXIT.done
@@ -262,7 +262,8 @@ export async function writeBriefCommand(call: Call, cli: Cli): Promise<number> {
 /** Gives an existing brief to a running session. */
 export async function useBriefCommand(call: Call, cli: Cli): Promise<number> {
   return withOpenApp(cli, (app) => {
-    const target = namedOrCurrentSession(app, cli.env, call.value('session')) ?? newestRunningSession(app, cli.cwd)
+    const target =
+      namedOrCurrentSession(app, cli.env, call.value('session')) ?? newestRunningProjectSession(app, cli.cwd)
     const brief = giveBrief(app, call.words[1]!, target, callingAgent(cli))
     const next = 'The agent gets it with its next request.'
     if (call.json) cli.print(JSON.stringify({ ...viewBrief(brief), next }))

@@ -4,13 +4,13 @@ import { briefBodyOf } from '../../app/briefs.js'
 import { handoffOutlook, submitBrief } from '../../app/handoffs.js'
 import { withOpenApp } from '../../app/open-app.js'
 import { namedOrCurrentSession } from '../../app/sessions.js'
-import { readOfferedFile } from '../../briefs/read-brief.js'
+import { readOfferedBriefFile } from '../../briefs/read-brief.js'
 import type { Caller } from '../../engine/handoff/authorize-caller.js'
 import type { OfferedBrief } from '../../engine/handoff/handoff-calls.js'
 import type { App } from '../../engine/open-engine.js'
 import { viewCoverage } from '../../engine/views/brief-view.js'
 import { BatonError, EXIT, type ExitCode } from '../../lib/errors.js'
-import { shortenHome } from '../../lib/replace-controls.js'
+import { displayPath } from '../../lib/replace-controls.js'
 import { type ActionHelp, type Call, type Cli, type Command, type Option, SEAT_HELP } from '../command.js'
 import { checkActionForm, usageError } from '../parse-call.js'
 import { coverageLines, nextStepText, scoreText } from '../render/briefs.js'
@@ -224,7 +224,7 @@ function lines(app: App, cli: Cli, { brief }: OfferedBrief, next: string): strin
       columns,
       2,
     ),
-    `  ${shortenHome(brief.path, cli.env.HOME)}`,
+    `  ${displayPath(brief.path, cli.env.HOME)}`,
     ...(coverage === null
       ? []
       : coverageLines(viewCoverage(coverage), 'Facts that Baton added, because the brief lacks them:', cli.screen)),
@@ -247,7 +247,7 @@ const EXITS: Record<'missing' | 'empty' | 'binary' | 'too-large' | 'not-a-file' 
 /** Reads the text of a file that is meant as a brief. Throws when it cannot be one. */
 export function readOfferedBrief(cli: Cli, file: string): string {
   const path = resolve(cli.cwd, file)
-  const accepted = readOfferedFile(path)
+  const accepted = readOfferedBriefFile(path)
   if ('text' in accepted) return accepted.text
   throw new BatonError(
     accepted.reason,

@@ -1,5 +1,5 @@
 import { withOpenApp } from '../../app/open-app.js'
-import type { History, HistoryFigures } from '../../contract/api/history.js'
+import type { SpendFigures, SpendHistory } from '../../contract/api/history.js'
 import { readHistory } from '../../history/history.js'
 import { EXIT } from '../../lib/errors.js'
 import { replaceControls } from '../../lib/replace-controls.js'
@@ -62,7 +62,7 @@ function daysOf(written: string | null): number {
   throw usageError(historyCommand, `--days cannot be "${written}".`, `Give a whole number from 1 to ${MOST}.`)
 }
 
-function page(history: History, cli: Cli): string[] {
+function page(history: SpendHistory, cli: Cli): string[] {
   const { paint, columns } = cli.screen
   const busy = history.days.filter(({ sessions, compactions, handoffs }) => sessions + compactions + handoffs > 0)
   if (busy.length === 0) {
@@ -74,14 +74,14 @@ function page(history: History, cli: Cli): string[] {
     return wrap(none, columns, 0)
   }
   const title = (text: string): string[] => ['', paint(text, 'bold')]
-  const named = <T extends HistoryFigures>(name: string, cell: (row: T) => string): Column<T> => ({
+  const named = <T extends SpendFigures>(name: string, cell: (row: T) => string): Column<T> => ({
     title: name,
     dropAt: 0,
     shrinkTo: 16,
     cutFrom: 'start',
     cell,
   })
-  const rows = <T extends HistoryFigures>(list: readonly T[], first: Column<T>): string[] =>
+  const rows = <T extends SpendFigures>(list: readonly T[], first: Column<T>): string[] =>
     table(list, [first, ...FIGURES], columns, paint)
   return [
     ...rows(
@@ -110,13 +110,13 @@ function page(history: History, cli: Cli): string[] {
   ]
 }
 
-const right = (title: string, dropAt: number, cell: (row: HistoryFigures) => string): Column<HistoryFigures> => ({
+const right = (title: string, dropAt: number, cell: (row: SpendFigures) => string): Column<SpendFigures> => ({
   title,
   dropAt,
   align: 'right',
   cell,
 })
-const FIGURES: Column<HistoryFigures>[] = [
+const FIGURES: Column<SpendFigures>[] = [
   right('SESSIONS', 3, ({ sessions }) => String(sessions)),
   right('STEPS', 4, ({ steps }) => String(steps)),
   right('IN', 2, (row) => shortenTokens(row.input_tokens + row.cache_creation_tokens + row.cache_read_tokens)),

@@ -10,7 +10,7 @@ import {
 } from '../../app/import-transcripts.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { formatCount } from '../../lib/format-count.js'
-import { replaceControls, shortenHome } from '../../lib/replace-controls.js'
+import { displayPath, replaceControls } from '../../lib/replace-controls.js'
 import type { Call, Cli, Command } from '../command.js'
 import { withArchivesOpen } from '../open-archives.js'
 import { bytesText, wrap } from '../render/text.js'
@@ -77,7 +77,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
             .join('\n'),
         )
       for (const { path, reason } of done.failed)
-        cli.note(replaceControls(`${shortenHome(path, cli.env.HOME)} was not archived: ${reason}`))
+        cli.note(replaceControls(`${displayPath(path, cli.env.HOME)} was not archived: ${reason}`))
       return done.failed.length > 0 || (!dry && done.left > 0) ? EXIT.failed : EXIT.done
     },
     { finish: false },

@@ -6,7 +6,7 @@ import { AGENT_NAMES, installHere, purgeSizes, uninstallHere } from '../../insta
 import type { NotPurged } from '../../install/purge-home.js'
 import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
 import { batonHome, type Home } from '../../lib/home.js'
-import { shortenHome } from '../../lib/replace-controls.js'
+import { displayPath } from '../../lib/replace-controls.js'
 import type { Call, Cli, Command } from '../command.js'
 import { usageError } from '../parse-call.js'
 import type { Paint } from '../render/screen.js'
@@ -189,7 +189,7 @@ async function confirmPurge(home: Home, cli: Cli): Promise<void> {
   const stored = purgeSizes(home)
   if (stored.length === 0) return
   const all = stored.reduce((sum, { bytes }) => sum + bytes, 0)
-  const root = shortenHome(home.root, cli.env.HOME)
+  const root = displayPath(home.root, cli.env.HOME)
   cli.note(
     wrapLines(
       [
@@ -221,7 +221,7 @@ function uninstallReport(
   cli: Cli,
 ): string[] {
   const { paint } = cli.screen
-  const root = shortenHome(home.root, cli.env.HOME)
+  const root = displayPath(home.root, cli.env.HOME)
   const head = !done.installed
     ? 'Baton is not installed. Nothing to remove.'
     : dryRun
@@ -234,7 +234,7 @@ function uninstallReport(
     : done.linked
       ? [`${root} is a symbolic link: ${dryRun ? 'only the link would be removed' : 'only the link was removed'}.`]
       : [dryRun ? `The stored data in ${root} would also be deleted.` : `Deleted the stored data in ${root}.`]
-  const left = done.left.map(({ path, reason }) => `  kept ${shortenHome(path, cli.env.HOME)}: ${reason}`)
+  const left = done.left.map(({ path, reason }) => `  kept ${displayPath(path, cli.env.HOME)}: ${reason}`)
   const running =
     done.installed && !dryRun
       ? ['Running sessions keep their settings until they end; their hooks do nothing any more.']
@@ -269,8 +269,8 @@ function changeLines(files: readonly Change[], home: string | undefined, paint: 
     if (root !== null && folders.has(key)) continue
     if (root !== null) folders.add(key)
     const backup =
-      file.backup === null ? [] : [`${' '.repeat(11)}${paint(`backup: ${shortenHome(file.backup, home)}`, 'dim')}`]
-    shown.push(`  ${padEnd(file.action, 9)}${shortenHome(root ?? file.path, home)}`, ...backup)
+      file.backup === null ? [] : [`${' '.repeat(11)}${paint(`backup: ${displayPath(file.backup, home)}`, 'dim')}`]
+    shown.push(`  ${padEnd(file.action, 9)}${displayPath(root ?? file.path, home)}`, ...backup)
   }
   return shown
 }

@@ -1,7 +1,7 @@
 import { callingSender, messageIdNamed, refuseUnlessRunning, sendText, typeMessages } from '../../app/messages.js'
 import { withOpenApp } from '../../app/open-app.js'
 import { seatByName } from '../../app/sessions.js'
-import type { Mode } from '../../contract/level.js'
+import type { DeliveryMode } from '../../contract/level.js'
 import type { Message } from '../../contract/records/message.js'
 import { cancelNamedMessage } from '../../engine/messages/send-message.js'
 import type { App } from '../../engine/open-engine.js'
@@ -58,7 +58,7 @@ async function runSend(call: Call, cli: Cli): Promise<number> {
     const seatId = seatByName(app, to)
     if (call.flag('now')) refuseUnlessRunning(app, seatId, to)
     const sender = named ?? callingSender(app, cli.env)
-    const mode = (call.value('mode') ?? 'sequential') as Mode
+    const mode = (call.value('mode') ?? 'sequential') as DeliveryMode
     const sent = sendText(app, { seatId, sender, mode, text })
     const { message_id } = sent
     const typed = sent.status === 'queued' && (await typeMessages(app, seatId))

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { BatonError, codeOf, EXIT, reasonOf } from '../../lib/errors.js'
+import { BatonError, EXIT, errorCodeOf, reasonOf } from '../../lib/errors.js'
 import { type Model, startModel } from '../../model/model.js'
 import { parseScript, ScriptError } from '../../model/parse-script.js'
 import type { Script } from '../../model/script.js'
@@ -59,7 +59,7 @@ function readScript(file: string): Script {
         errors: error.problems,
       })
     }
-    if (codeOf(error) === 'ENOENT')
+    if (errorCodeOf(error) === 'ENOENT')
       throw new BatonError(
         `There is no script ${file}.`,
         'Give the path of a JSON file; docs/reference/scripted-model.md explains the format.',
@@ -77,7 +77,7 @@ async function start(script: Script, port: number): Promise<Model> {
   try {
     return await startModel({ script, port })
   } catch (error) {
-    if (codeOf(error) === 'EADDRINUSE')
+    if (errorCodeOf(error) === 'EADDRINUSE')
       throw new BatonError(
         `Cannot listen on port ${port}: another program uses it.`,
         'Leave --port out to use any free port.',

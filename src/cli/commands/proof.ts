@@ -5,7 +5,7 @@ import { BatonError, EXIT, reasonOf } from '../../lib/errors.js'
 import { formatCount } from '../../lib/format-count.js'
 import { batonHome } from '../../lib/home.js'
 import { judgeHome } from '../../lib/home-safety.js'
-import { replaceControls, shortenHome } from '../../lib/replace-controls.js'
+import { displayPath, replaceControls } from '../../lib/replace-controls.js'
 import { stopOnSignals } from '../../lib/stop-signals.js'
 import { drawReplay } from '../../proof/draw-replay.js'
 import { reportPlanted } from '../../proof/planted-report.js'
@@ -89,7 +89,7 @@ async function run(call: Call, cli: Cli): Promise<number> {
   if (svg !== null && nothing === null) writePicture(resolve(cli.cwd, svg), report)
   show(call, cli, replay, nothing === null ? report : { ...report, verdict: nothing })
   for (const { path, reason } of replay.unreadable)
-    cli.note(replaceControls(`${shortenHome(path, cli.env.HOME)} was not read: ${reason}`))
+    cli.note(replaceControls(`${displayPath(path, cli.env.HOME)} was not read: ${reason}`))
   if (replay.left > 0) return EXIT.failed
   if (nothing === null) return EXIT.done
   return replay.unreadable.length > 0 && replay.unreadable.length >= replay.transcripts ? EXIT.failed : EXIT.notFound

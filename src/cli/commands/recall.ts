@@ -2,9 +2,9 @@ import { callingSession, SESSION_VARIABLES } from '../../agents/clients.js'
 import { archiveNewText, type OpenedArchives } from '../../app/archives.js'
 import { withOpenApp } from '../../app/open-app.js'
 import { sessionNamed } from '../../app/sessions.js'
-import { findArchivedSessions } from '../../archive/choose-archives.js'
+import { resolveSessionIds } from '../../archive/choose-archives.js'
 import type { SearchRequest } from '../../archive/search/search-archives.js'
-import type { Hit } from '../../contract/records/archive.js'
+import type { SearchHit } from '../../contract/records/archive.js'
 import type { CompactionRecord, LossReport } from '../../contract/records/compaction.js'
 import type { App } from '../../engine/open-engine.js'
 import { putBackCheck } from '../../facts/fact-key.js'
@@ -121,12 +121,12 @@ function look(
   asked: SearchRequest,
   session: string | null,
   own: string | undefined,
-): { hits: Hit[]; scope: Scope } {
-  const within = (sessions: string[], anyWord: boolean): Hit[] => {
+): { hits: SearchHit[]; scope: Scope } {
+  const within = (sessions: string[], anyWord: boolean): SearchHit[] => {
     const wanted = new Set(sessions)
     return archives.search({ ...asked, anyWord, among: ({ sessionId }) => wanted.has(sessionId) })
   }
-  if (session !== null) return { hits: within(findArchivedSessions(app, session), true), scope: 'session' }
+  if (session !== null) return { hits: within(resolveSessionIds(app, session), true), scope: 'session' }
   const record = own ? app.store.session(own) : null
   const seat = record ? app.store.chain(record.seatId).map(({ sessionId }) => sessionId) : []
   const isInSeat = seat.length > 0 && within(seat, false).length > 0
@@ -252,7 +252,7 @@ function page({ found, unreported, shown, matching, archived }: Found, { screen 
 }
 
 /** Renders a match with the text of its message, between the entries before and after it. */
-function wholeHit(hit: Hit, query: string, { screen, env }: HitScreen): string[] {
+function wholeHit(hit: SearchHit, query: string, { screen, env }: HitScreen): string[] {
   const width = Math.min(screen.columns, 160) - 4
   const linesOf = (text: string): string[] =>
     text

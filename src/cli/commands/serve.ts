@@ -2,10 +2,10 @@ import { resolve } from 'node:path'
 import { openPage, requestPageAddress } from '../../app/open-page.js'
 import { temporaryInstallWarning } from '../../install/installation.js'
 import type { UnitChange } from '../../install/system-unit.js'
-import { type FoundServer, findServer, readServingUrl } from '../../lib/announced-server.js'
+import { type ConnectedServer, connectToServer, readServingUrl } from '../../lib/announced-server.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { batonHome, type Home } from '../../lib/home.js'
-import { shortenHome } from '../../lib/replace-controls.js'
+import { displayPath } from '../../lib/replace-controls.js'
 import type { RunOptions } from '../../server/run-server.js'
 import { userToken } from '../../server/user-token.js'
 import { isServerLocked } from '../../store/server-lock.js'
@@ -139,7 +139,7 @@ async function runOpen(call: Call, cli: Cli): Promise<number> {
   const port = portFrom(call.value('port'), cli.env, DEFAULT_PORT)
   const show = (shown: PageDisplay) => showPage(cli, { ...shown, print: call.flag('print'), json: call.json })
   const home = batonHome(cli.env)
-  const running = await findServer(home.server)
+  const running = await connectToServer(home.server)
   if (running) return show({ server: running, home, stays: false })
   // A script would wait forever for the server to end.
   if (call.flag('print') && (call.json || !cli.screen.terminal)) throw noServer()
@@ -148,14 +148,14 @@ async function runOpen(call: Call, cli: Cli): Promise<number> {
     port,
     tokenFile: null,
     listening: async () => {
-      const own = await findServer(home.server)
+      const own = await connectToServer(home.server)
       if (own) await show({ server: own, home, stays: true })
     },
   })
 }
 
 interface PageDisplay {
-  server: FoundServer
+  server: ConnectedServer
   home: Pick<Home, 'server'>
   /** True when this process keeps serving. */
   stays: boolean
@@ -223,7 +223,7 @@ function tellService(call: Call, cli: Cli, { path: file, action, steps }: UnitCh
     cli.print(JSON.stringify({ changed: !dry && action !== 'unchanged', dry_run: dry, files, steps }))
     return EXIT.done
   }
-  const path = shortenHome(file, cli.env.HOME)
+  const path = displayPath(file, cli.env.HOME)
   if (steps.length === 0) cli.print(`Nothing to remove: ${path} does not exist.`)
   else if (dry)
     cli.print([`Would be ${action}: ${path}`, ...steps.map(({ command }) => `Would run: ${command}`)].join('\n'))

@@ -7,7 +7,7 @@ import { nameSeat, projectOf, sessionNamed, sessionReaderOf, switchBaton } from 
 import type { Event } from '../../contract/records/event.js'
 import type { App } from '../../engine/open-engine.js'
 import { EXIT } from '../../lib/errors.js'
-import { replaceControls, shortenHome } from '../../lib/replace-controls.js'
+import { displayPath, replaceControls } from '../../lib/replace-controls.js'
 import { quoteForShell } from '../../lib/shell-words.js'
 import type { SwitchScope } from '../../store/store.js'
 import { type Call, type Cli, type Command, SEAT_HELP } from '../command.js'
@@ -293,7 +293,7 @@ function targetOf(app: App, command: Command, call: Call, cli: Cli): Target {
   return {
     scope: 'project',
     keys: spellings,
-    name: `the project ${shortenHome(project, cli.env.HOME)}${unseen}`,
+    name: `the project ${displayPath(project, cli.env.HOME)}${unseen}`,
     json: { project },
   }
 }

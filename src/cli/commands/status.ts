@@ -9,7 +9,7 @@ import { BatonError, EXIT } from '../../lib/errors.js'
 import { type Call, type Cli, type Command, SEAT_HELP } from '../command.js'
 import { handoffText } from '../render/briefs.js'
 import { type Colour, type Screen, screenOf } from '../render/screen.js'
-import { keepCurrentSessions, type SessionRow, sessionTable, tableLegend } from '../render/session-table.js'
+import { keepOpenOrLastSessions, type SessionRow, sessionTable, tableLegend } from '../render/session-table.js'
 import { cutToWidth, localTime, wrap } from '../render/text.js'
 
 export const statusCommand: Command = {
@@ -78,7 +78,7 @@ function page(app: App, cli: Cli, which: { live: boolean; all: boolean }): strin
   const all = sessionReaderOf(app)
     .recent(which)
     .map((session) => rowOf(app, session))
-  const rows = which.all ? all : keepCurrentSessions(all)
+  const rows = which.all ? all : keepOpenOrLastSessions(all)
   const sessions = rows.map(({ session }) => session)
   if (rows.length === 0) return empty(app, which)
   const { paint, columns } = cli.screen

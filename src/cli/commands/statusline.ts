@@ -5,7 +5,7 @@ import { agents } from '../../agents/index.js'
 import { DEFAULT_AGENT } from '../../contract/agent-ids.js'
 import type { RawSignal } from '../../contract/signal.js'
 import * as rareWork from '../../engine/rare-work.js'
-import { findServer } from '../../lib/announced-server.js'
+import { connectToServer } from '../../lib/announced-server.js'
 import { EXIT, reasonOf } from '../../lib/errors.js'
 import { batonHome } from '../../lib/home.js'
 import { judgeHome } from '../../lib/home-safety.js'
@@ -71,7 +71,7 @@ async function segment(cli: Cli): Promise<{ text: string; sessionId: string | nu
   const sessionId = agent.open(raw)?.sessionId ?? null
   if (sessionId === null) return NOTHING
   const signalId = `${sessionId}.${randomUUID()}.status-line`
-  const server = await findServer(batonHome(env).server)
+  const server = await connectToServer(batonHome(env).server)
   const answered = server ? await askServer(server, raw, signalId) : null
   return { text: answered ?? (await alone(cli, raw, signalId)), sessionId }
 }

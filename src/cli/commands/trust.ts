@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { type AcceptableFile, trustBeforeRun, trustProject, withdrawTrust } from '../../app/trust-project.js'
 import type { FileDemands } from '../../config/untrusted.js'
 import { EXIT } from '../../lib/errors.js'
-import { replaceControls, shortenHome } from '../../lib/replace-controls.js'
+import { displayPath, replaceControls } from '../../lib/replace-controls.js'
 import type { Call, Cli, Command } from '../command.js'
 import { cutToWidth, wrap } from '../render/text.js'
 import { askYesOrNo, canAskUser } from '../terminal.js'
@@ -79,7 +79,7 @@ function acceptHere(call: Call, cli: Cli, folder: string): number {
 function remove(call: Call, cli: Cli, folder: string): number {
   const { changed, project, path } = withdrawTrust(cli, folder)
   if (call.json) cli.print(JSON.stringify({ changed, trusted: false, project, path }))
-  else cli.print(`${shortenHome(path, cli.env.HOME)} ${changed ? 'is no longer trusted' : 'was not trusted'}.`)
+  else cli.print(`${displayPath(path, cli.env.HOME)} ${changed ? 'is no longer trusted' : 'was not trusted'}.`)
   return EXIT.done
 }
 
@@ -92,7 +92,7 @@ function summary({ path, sha256, reason }: AcceptableFile, demands: FileDemands,
   const { programs, addresses, settings } = demands
   const section = (title: string, lines: string[]): string[] =>
     lines.length === 0 ? [] : [paint(title, 'bold'), ...lines.map((line) => `  ${line}`)]
-  const file = `${paint(replaceControls(shortenHome(path, env.HOME)), 'bold')}${reason === null ? '' : ` (${reason})`}`
+  const file = `${paint(replaceControls(displayPath(path, env.HOME)), 'bold')}${reason === null ? '' : ` (${reason})`}`
   const value = (written: unknown): string => cutToWidth(replaceControls(JSON.stringify(written)), LONGEST_VALUE)
   return [
     `${file}, sha256 ${sha256}`,

@@ -6,7 +6,7 @@ import type { HandoffView } from '../../contract/api/sessions.js'
 import type { HandoffState, HandoffWay } from '../../contract/records/handoff.js'
 import type { SessionRecord } from '../../contract/records/session.js'
 import { formatCount } from '../../lib/format-count.js'
-import { replaceControls, shortenHome } from '../../lib/replace-controls.js'
+import { displayPath, replaceControls } from '../../lib/replace-controls.js'
 import { formatTokens } from '../../policy/numbers.js'
 import type { Cli } from '../command.js'
 import type { Colour, Paint } from './screen.js'
@@ -92,7 +92,7 @@ export function seatHandoffLines(handoff: HandoffView | null, briefs: readonly B
           columns,
           3,
         ),
-        ...wrap(`   ${breakLongWords(shortenHome(brief.path, home), columns - 3)}`, columns, 3),
+        ...wrap(`   ${breakLongWords(displayPath(brief.path, home), columns - 3)}`, columns, 3),
       ]),
     ...(earlier > 0 ? [paint(`and ${earlier} earlier (baton handoffs list --all)`, 'dim')] : []),
   ]
@@ -254,12 +254,12 @@ function facts(
     ['reason', brief.reason],
     [
       'project',
-      brief.project === null ? null : `${shortenHome(brief.project, home)}${brief.branch ? ` on ${brief.branch}` : ''}`,
+      brief.project === null ? null : `${displayPath(brief.project, home)}${brief.branch ? ` on ${brief.branch}` : ''}`,
     ],
     ['commit', brief.commit],
     ['model', [brief.agent, brief.model].filter(Boolean).join(', ')],
     ['context', used && `${used}${of}`],
-    ['file', shortenHome(brief.path, home)],
+    ['file', displayPath(brief.path, home)],
     ['signature', VERDICTS[verdict]],
     [
       'used since',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Archive, TRIGGERS } from '../../contract/records/archive.js'
+import { ARCHIVE_TRIGGERS, type Archive } from '../../contract/records/archive.js'
 import { EVENT_TYPES, type Event, type EventType } from '../../contract/records/event.js'
 import { archiveTriggerText } from '../../policy/archive-trigger-text.js'
 import { eventLine } from './event-line.js'
@@ -48,7 +48,7 @@ test('a warning above the compaction point shows the percentage of its level, no
 
 test('an archive’s trigger has the same name in the event list and on the session page', () => {
   const [now, columns] = [new Date(at), Number.POSITIVE_INFINITY]
-  for (const trigger of TRIGGERS) {
+  for (const trigger of ARCHIVE_TRIGGERS) {
     const words = archiveTriggerText(trigger)
     expect(words).toMatch(/^(before|at|after|by|on) /)
     expect(line(event('archive_created', { archive_id: 'a1', trigger, bytes: 10 }))).toContain(`  ${words} · 10 B · a1`)

@@ -1,4 +1,4 @@
-import type { Mode } from '../../contract/level.js'
+import type { DeliveryMode } from '../../contract/level.js'
 import type { Event } from '../../contract/records/event.js'
 import type { HandoffWay } from '../../contract/records/handoff.js'
 import { replaceControls } from '../../lib/replace-controls.js'
@@ -197,7 +197,7 @@ function plainField([key, value]: [string, unknown]): string | null {
 }
 
 /** The time at which a message reaches the agent, by its delivery mode. */
-export const DELIVERY_MODES: Record<Mode, string> = {
+export const DELIVERY_MODES: Record<DeliveryMode, string> = {
   sequential: 'after the turn',
   important: 'at the next step',
   urgent: 'now',

@@ -5,7 +5,7 @@ import type { CompactionRecord, LossReport } from '../../contract/records/compac
 import type { Event } from '../../contract/records/event.js'
 import { putBackCheck } from '../../facts/fact-key.js'
 import { formatCount } from '../../lib/format-count.js'
-import { replaceControls, shortenHome } from '../../lib/replace-controls.js'
+import { displayPath, replaceControls } from '../../lib/replace-controls.js'
 import { archiveTriggerText } from '../../policy/archive-trigger-text.js'
 import { formatTokens, percentText } from '../../policy/numbers.js'
 import { factLine, seatHandoffLines } from './briefs.js'
@@ -91,14 +91,14 @@ function identity(detail: SessionDetail, { home, now }: PageOptions): Fact[] {
       'project',
       detail.project === null
         ? null
-        : `${shortenHome(detail.project, home)}${detail.branch ? ` on ${detail.branch}` : ''}`,
+        : `${displayPath(detail.project, home)}${detail.branch ? ` on ${detail.branch}` : ''}`,
     ],
-    ['folder', detail.cwd !== null && detail.cwd !== detail.project ? shortenHome(detail.cwd, home) : null],
+    ['folder', detail.cwd !== null && detail.cwd !== detail.project ? displayPath(detail.cwd, home) : null],
     [
       'agent',
       [[detail.agent, detail.agent_version].filter(Boolean).join(' '), detail.model].filter(Boolean).join(', '),
     ],
-    ['transcript', detail.transcript_path === null ? null : shortenHome(detail.transcript_path, home)],
+    ['transcript', detail.transcript_path === null ? null : displayPath(detail.transcript_path, home)],
     ['reading', detail.updated_at === null ? 'none since the last reset' : read],
     [
       'config',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Session } from '../../contract/api/session-view.js'
 import { aSession } from '../../testing/sample-session.js'
 import { coloured, plain } from './screen.js'
-import { keepCurrentSessions, type SessionRow, sessionTable, tableLegend } from './session-table.js'
+import { keepOpenOrLastSessions, type SessionRow, sessionTable, tableLegend } from './session-table.js'
 import { widthOf } from './text.js'
 
 const now = new Date('2026-03-01T12:00:00Z')
@@ -46,7 +46,7 @@ test('the session table has one row for each open session, and the last one of a
     at('a1', 'a', 'working'),
     at('b1', 'b', 'ended'),
   ]
-  expect(keepCurrentSessions(rows).map(({ session }) => session.session_id)).toEqual(['a3', 'b2', 'a1'])
+  expect(keepOpenOrLastSessions(rows).map(({ session }) => session.session_id)).toEqual(['a3', 'b2', 'a1'])
 })
 
 test('no line of the session table is wider than the terminal', () => {

@@ -78,7 +78,7 @@ export function sessionTable(rows: readonly SessionRow[], options: TableOptions)
 }
 
 /** Keeps the open sessions of each seat, or else its last one. The order stays: newest first. */
-export function keepCurrentSessions<Row extends Pick<SessionRow, 'session'>>(rows: readonly Row[]): Row[] {
+export function keepOpenOrLastSessions<Row extends Pick<SessionRow, 'session'>>(rows: readonly Row[]): Row[] {
   const taken = new Set(rows.filter(({ session }) => session.state !== 'ended').map(({ session }) => session.seat_id))
   return rows.filter(({ session }) => {
     if (session.state !== 'ended') return true

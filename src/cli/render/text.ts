@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path'
-import { shortenHome } from '../../lib/replace-controls.js'
+import { displayPath } from '../../lib/replace-controls.js'
 
 const PAINTED = /\u001b\[[0-9;]*m/g
 
@@ -184,7 +184,7 @@ const ROOM = 28
 /** Returns the last two folders of a path, or the only one, as a short project name. */
 export function projectName(path: string | null, home: string | undefined): string {
   if (path === null) return '–'
-  const full = shortenHome(path, home)
+  const full = displayPath(path, home)
   if (full.length <= ROOM) return full
   const two = `…/${basename(dirname(full))}/${basename(full)}`
   return two.length <= ROOM ? two : `…/${basename(full)}`

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { HIT_KINDS, TRIGGERS } from '../records/archive.js'
+import { ARCHIVE_TRIGGERS, HIT_KINDS } from '../records/archive.js'
 import { flag, limit, optionalText, type Routes, wholeNumber } from './route.js'
 import { count, nullable, text, time } from './shapes.js'
 
@@ -12,7 +12,7 @@ export const archive = v.object({
   /** Title of the archived session. Null when it has none. */
   title: nullable(text),
   project: nullable(text),
-  trigger: v.picklist(TRIGGERS),
+  trigger: v.picklist(ARCHIVE_TRIGGERS),
   created_at: text,
   status: v.picklist(['pending', 'kept', 'failed']),
   reason: nullable(text),

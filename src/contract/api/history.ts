@@ -19,7 +19,7 @@ const spendFields = {
   tokens_saved: count,
 }
 
-export type HistoryFigures = v.InferOutput<v.ObjectSchema<typeof spendFields, undefined>>
+export type SpendFigures = v.InferOutput<v.ObjectSchema<typeof spendFields, undefined>>
 
 /** Spend by day, project and model. */
 export const history = v.object({
@@ -32,7 +32,7 @@ export const history = v.object({
   /** First day with a record. Null when nothing was recorded yet. */
   since: nullable(text),
 })
-export type History = v.InferOutput<typeof history>
+export type SpendHistory = v.InferOutput<typeof history>
 
 /** The route of spend by day. */
 export const historyRoutes = {

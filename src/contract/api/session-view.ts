@@ -1,4 +1,4 @@
-import type { CompactionMode, Source } from '../reading.js'
+import type { CompactionMode, ReadingSource } from '../reading.js'
 import type { HandoffState } from '../records/handoff.js'
 
 /**
@@ -62,7 +62,7 @@ export interface Session {
   /** Percentage that remains before the compaction point. Never negative. Null while unknown. */
   remaining_percent: number | null
   /** Source of the last token reading. Null before the first. */
-  source: Source | null
+  source: ReadingSource | null
   /** False when `used_tokens` is an estimate. */
   exact: boolean
   /** Name of the highest level (warning threshold) crossed in this cycle. Null when none was. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { SOURCES } from '../reading.js'
+import { READING_SOURCES } from '../reading.js'
 import { HANDOFF_STATES } from '../records/handoff.js'
 import { archive, forgetResult } from './archives.js'
 import { brief } from './briefs.js'
@@ -75,7 +75,7 @@ const sessionFields = {
   used_percent: nullable(number),
   compaction_percent: nullable(number),
   remaining_percent: nullable(number),
-  source: nullable(v.picklist(SOURCES)),
+  source: nullable(v.picklist(READING_SOURCES)),
   exact: v.boolean(),
   level: nullable(text),
   cycle: count,
@@ -169,7 +169,7 @@ export const reading = v.object({
   window_tokens: nullable(count),
   compaction_tokens: nullable(count),
   model: nullable(text),
-  source: v.picklist(SOURCES),
+  source: v.picklist(READING_SOURCES),
   exact: v.boolean(),
 })
 export const readings = v.object({ session_id: text, readings: v.array(reading) })

@@ -1,5 +1,14 @@
-export const TRIGGERS = ['auto', 'manual', 'idle', 'handoff', 'session-end', 'sweep', 'import', 'request'] as const
-export type Trigger = (typeof TRIGGERS)[number]
+export const ARCHIVE_TRIGGERS = [
+  'auto',
+  'manual',
+  'idle',
+  'handoff',
+  'session-end',
+  'sweep',
+  'import',
+  'request',
+] as const
+export type ArchiveTrigger = (typeof ARCHIVE_TRIGGERS)[number]
 
 /**
  * pending: planned, the bytes are still only in the transcript. failed: `reason` says why.
@@ -51,7 +60,7 @@ export interface ArchiveRecord {
    * Absent when Baton knows the session itself, or its transcript begins with no request.
    */
   title?: string
-  trigger: Trigger
+  trigger: ArchiveTrigger
   /** Creation time of the archive: ISO 8601, UTC, with microseconds. */
   createdAt: string
   /**
@@ -115,7 +124,7 @@ export interface Archive {
   title: string | null
   /** Project folder of the session. Null when unknown. */
   project: string | null
-  trigger: Trigger
+  trigger: ArchiveTrigger
   created_at: string
   status: ArchiveStatus
   /** Why the archive failed, or cannot be searched. Null when nothing is wrong. */
@@ -143,7 +152,7 @@ export const HIT_KINDS = ['prompt', 'answer', 'command', 'call', 'result', 'summ
 export type HitKind = (typeof HIT_KINDS)[number]
 
 /** A place in the archives that matches a search. */
-export interface Hit {
+export interface SearchHit {
   /** The oldest archive that contains the match. */
   archive_id: string
   session_id: string

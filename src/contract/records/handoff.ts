@@ -32,7 +32,7 @@ export type HandoffCause = 'level' | 'user' | 'agent' | 'parent' | 'compaction'
  * `sent`: Enter was pressed and the client reacted.
  * If `sent` is false and the typing process died, part of the text may be in the terminal.
  */
-export interface Typing {
+export interface TypingInProgress {
   what: 'clear' | 'prompt'
   since: string
   sent: boolean
@@ -115,7 +115,7 @@ export interface HandoffRecord {
    * Text that is being typed, stored before the first key.
    * Absent or null when the terminal contains no text of Baton.
    */
-  typing?: Typing | null
+  typing?: TypingInProgress | null
   /**
    * Why Baton does not type into the terminal: turn, dialog or draft.
    * Absent or null when nothing prevents typing, or the reason is unknown.

@@ -1,4 +1,4 @@
-import type { Action, Position } from '../level.js'
+import type { LevelAction, Position } from '../level.js'
 import type { Usage } from '../reading.js'
 
 /**
@@ -128,7 +128,7 @@ export interface JobHooks {
 export interface JobLevel {
   name: string
   at: Position
-  actions: Action[]
+  actions: LevelAction[]
   /** The hooks that `hook:` and `webhook:` actions refer to. */
   hooks: HookSpec[]
 }

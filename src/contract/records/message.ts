@@ -1,4 +1,4 @@
-import type { Mode } from '../level.js'
+import type { DeliveryMode } from '../level.js'
 
 /**
  * queued: not given to a client yet.
@@ -15,7 +15,7 @@ export interface Message {
   session_id: string | null
   sender: string
   category: string
-  mode: Mode
+  mode: DeliveryMode
   /** Text for the agent. Null when the message is only for the user. */
   agent_text: string | null
   /** Text for the user in the client. Null when the message is only for the agent. */

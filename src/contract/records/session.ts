@@ -1,10 +1,10 @@
 import type { EventData } from '../api/event-data.js'
 import type { SessionState } from '../api/session-view.js'
-import type { Limits, Source, Usage } from '../reading.js'
+import type { Limits, ReadingSource, Usage } from '../reading.js'
 import type { Cursor, PlanLimit } from '../signal.js'
 
 /** A level (warning threshold) that was crossed in the current cycle. */
-export interface Latch {
+export interface CrossedLevel {
   name: string
   atTokens: number
   crossedAt: string
@@ -33,7 +33,7 @@ export interface Track {
   /** False when `used` is an estimate. */
   exact: boolean
   /** The source of `used`. Null while `used` is null. */
-  source: Source | null
+  source: ReadingSource | null
   /** Model of the last answer. Null while unknown. */
   model: string | null
   /** Id of the last answer. Null when no source reported it. */
@@ -43,7 +43,7 @@ export interface Track {
   /** The first token count of this cycle, to measure growth since then. Null before it. */
   base: number | null
   limits: Limits
-  latched: Latch[]
+  latched: CrossedLevel[]
   /** Token counts of this cycle, merged from all sources, newest last, limited in length. */
   seen: number[]
   /**
@@ -52,11 +52,11 @@ export interface Track {
    */
   perStep?: number | null
   /** Index in `seen` that each source has reached. */
-  reached: Partial<Record<Source, number>>
+  reached: Partial<Record<ReadingSource, number>>
   /** The end of the previous cycle, to recognise readings that arrive late. */
-  before: { seen: number[]; reached: Partial<Record<Source, number>> }
+  before: { seen: number[]; reached: Partial<Record<ReadingSource, number>> }
   /** Highest stamp of each source's own clock. */
-  stamps: Partial<Record<Source, number>>
+  stamps: Partial<Record<ReadingSource, number>>
   /** True from the start of a cycle until the transcript shows the cycle's first answer. */
   fresh: boolean
 }
@@ -249,6 +249,6 @@ export interface StoredReading {
   point: number | null
   /** Model of the answer. Null when unknown. */
   model: string | null
-  source: Source
+  source: ReadingSource
   exact: boolean
 }

@@ -94,7 +94,7 @@ let buffers = 0
  * Types a command of the client, such as `/clear`.
  * Types only into an idle client, because a queued command cannot be withdrawn.
  */
-export function typeCommand(
+export function typeSlashCommand(
   terminal: Terminal,
   command: string,
   target: Omit<TypingTarget, 'queue'>,

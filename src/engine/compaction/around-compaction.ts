@@ -11,7 +11,7 @@ import {
 } from '../../compaction/recovery.js'
 import type { Entry } from '../../contract/conversation.js'
 import type { Fact } from '../../contract/fact.js'
-import type { Mode } from '../../contract/level.js'
+import type { DeliveryMode } from '../../contract/level.js'
 import type { BriefRecord } from '../../contract/records/brief.js'
 import type { CompactionRecord, LossReport } from '../../contract/records/compaction.js'
 import type { Message } from '../../contract/records/message.js'
@@ -25,7 +25,7 @@ import { type EngineDependencies, emit, type SessionContext, type SignalContext 
 import { isForking, openHandoff } from '../handoff/handoffs.js'
 import { type BriefMaterial, storeUnrequestedBrief, unrequestedBriefOf } from '../handoff/make-brief.js'
 import { isReviewOver } from '../handoff/review.js'
-import { cancelStale, isAboutSession, queueMessage } from '../messages/messages.js'
+import { cancelStaleMessages, isAboutSession, queueMessage } from '../messages/messages.js'
 import { speakerFor } from '../messages/session-speaker.js'
 import { BRIEF_SOURCES_TIMEOUT_MS, briefMaterial, keptFactsOf, repositoryOf } from './brief-sources.js'
 import { factsOfGivenBriefs, mergeGivenFacts } from './handed-facts.js'
@@ -224,7 +224,7 @@ function firstStepOf(
 function queueRecoverySteps(
   context: CompactionContext,
   known: CompactionRecord,
-  mode: Mode,
+  mode: DeliveryMode,
   first: BriefFromFacts | null,
   second: BriefFromFacts | null,
 ): void {
@@ -257,13 +257,13 @@ function readSmall({ deps, record }: CompactionContext, known: CompactionRecord)
 function queueRecovery(
   context: CompactionContext,
   known: CompactionRecord,
-  mode: Mode,
+  mode: DeliveryMode,
   text: string,
   steps: NonNullable<Message['recovery']>['steps'],
 ): void {
   const { record } = context
   if (mode === 'urgent')
-    cancelStale(context, 'the conversation was compacted again', isAboutSession(context, ['recovery']))
+    cancelStaleMessages(context, 'the conversation was compacted again', isAboutSession(context, ['recovery']))
   queueMessage(
     context,
     { category: 'recovery', mode, agent_text: text, user_text: null, recovery: { compaction: known.startedAt, steps } },

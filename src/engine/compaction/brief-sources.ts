@@ -32,7 +32,7 @@ export function keptFactsOf(deps: EngineDependencies, { sessionId }: Pick<Transc
 /**
  * Reads all facts, however long it takes, and stores them so that the next read continues there.
  */
-export function factsOf(deps: EngineDependencies, of: TranscriptOwner): ReadFacts {
+export function readAndStoreFacts(deps: EngineDependencies, of: TranscriptOwner): ReadFacts {
   const keeping = { ...keptFactsOf(deps, of), every: BYTES_BETWEEN_KEEPING }
   return readFacts(deps.sources().readers, of.agent, of.transcriptPath, { keeping })
 }

@@ -6,7 +6,7 @@ import type { EngineDependencies } from '../context.js'
 import { writeLateBriefs } from '../handoff/late-briefs.js'
 import { sessionContext } from '../session-context.js'
 import { recoverFirst, recoverSecond, writeBriefBeforeCompaction } from './around-compaction.js'
-import { briefMaterial, factsOf, keptFactsOf, repositoryOf } from './brief-sources.js'
+import { briefMaterial, keptFactsOf, readAndStoreFacts, repositoryOf } from './brief-sources.js'
 import { BYTES_BETWEEN_KEEPING } from './deferred-work.js'
 import { factsOfGivenBriefs, mergeGivenFacts } from './handed-facts.js'
 import { type ReadFacts, readFacts } from './read-facts.js'
@@ -95,7 +95,7 @@ function keepFacts(deps: EngineDependencies): void {
     )
       continue
     logFailure(deps, record.sessionId, () => {
-      const { reached } = factsOf(deps, record)
+      const { reached } = readAndStoreFacts(deps, record)
       deps.store.transaction(() => {
         const now = deps.store.session(record.sessionId)
         if (now) deps.store.putSession({ ...now, factsKeptAt: reached })

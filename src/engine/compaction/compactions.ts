@@ -8,7 +8,7 @@ import { beginCycle, reopenAfterReport } from '../../tracker/tracker.js'
 import { type EngineDependencies, emit, type SessionContext, type SignalContext } from '../context.js'
 import { openHandoff } from '../handoff/handoffs.js'
 import { rareWork } from '../load-rare-work.js'
-import { cancelStale, isAboutSession, queueMessage } from '../messages/messages.js'
+import { cancelStaleMessages, isAboutSession, queueMessage } from '../messages/messages.js'
 import { speakerFor } from '../messages/session-speaker.js'
 import { isEnabled, sessionContext } from '../session-context.js'
 
@@ -22,7 +22,7 @@ import { isEnabled, sessionContext } from '../session-context.js'
  */
 type Sign = CompactionProgress['seen'][number]
 
-export function noteCompactionStart(context: SignalContext, trigger: 'auto' | 'manual'): void {
+export function storeCompactionStart(context: SignalContext, trigger: 'auto' | 'manual'): void {
   if (!isOvertaken(context)) begin(context, trigger)
 }
 
@@ -86,7 +86,7 @@ interface SignDetail {
   summary?: string | null
 }
 
-export function noteCompactionSign(
+export function storeCompactionSign(
   context: SignalContext,
   sign: Exclude<Sign, 'compact-start'>,
   detail: SignDetail,
@@ -132,7 +132,7 @@ function belongsToCompaction(
 
 function resetCycle(context: SignalContext): void {
   const { record } = context
-  cancelStale(context, 'the conversation was compacted', isAboutSession(context, ['context', 'silence']))
+  cancelStaleMessages(context, 'the conversation was compacted', isAboutSession(context, ['context', 'silence']))
   record.compactions++
   record.track = beginCycle(record.track, context.at, 'compaction')
   // A manual or idle compaction happens between turns. Any other happens within one.
@@ -185,13 +185,13 @@ function isSeatEnabled({ deps }: SessionContext, seatId: string): boolean {
  * Notes that the summariser failed.
  * The client may retry. If no other report follows, the compaction failed.
  */
-export function noteSummariserFailure({ record }: SignalContext): void {
+export function storeSummariserFailure({ record }: SignalContext): void {
   const progress = record.compaction
   if (progress && !progress.completed) record.compaction = { ...progress, failing: true }
 }
 
 /** Ends a compaction that failed according to the transcript. */
-export function noteFailedCompaction(context: SignalContext, how: FailedCompaction): void {
+export function endFailedCompaction(context: SignalContext, how: FailedCompaction): void {
   const { record } = context
   const isOpen = record.compaction !== null && !record.compaction.completed && !hasHappened(record.compaction)
   // After three compactions in a row that did not help, the client writes an error.

@@ -1,4 +1,4 @@
-import type { Trigger } from '../../contract/records/archive.js'
+import type { ArchiveTrigger } from '../../contract/records/archive.js'
 import type { SessionRecord } from '../../contract/records/session.js'
 import type { SignalContext } from '../context.js'
 
@@ -10,7 +10,7 @@ import type { SignalContext } from '../context.js'
 export function keepTranscript(
   context: SignalContext,
   when: 'pre-compact' | 'handoff' | 'session-end',
-  trigger: Trigger,
+  trigger: ArchiveTrigger,
 ): { archiveId: string; bytes: number } | null {
   const { deps, record, policy } = context
   if (!policy.archive.enabled || !policy.archive.at.includes(when)) return null

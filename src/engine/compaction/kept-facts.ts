@@ -13,7 +13,7 @@ import {
  * Folder for facts kept between two reads, and the version of this program.
  * Files of other versions are ignored.
  */
-export interface FactsPlace {
+export interface FactsStorage {
   folder: string
   program: string
 }
@@ -35,12 +35,12 @@ export interface KeptFacts {
  * Loads a session's kept facts.
  * Null when there are none, they belong to a different transcript, or they cannot be read.
  */
-export function loadFacts(place: FactsPlace, sessionId: string, transcript: string): KeptFacts | null {
+export function loadFacts(place: FactsStorage, sessionId: string, transcript: string): KeptFacts | null {
   return (loadState(stateFileOf(place, sessionId), transcript)?.state as KeptFacts | undefined) ?? null
 }
 
 /** Returns the transcript offset up to which facts are kept. 0 when there are no usable ones. */
-export function keptOffset(place: FactsPlace, sessionId: string, transcript: string): number {
+export function keptOffset(place: FactsStorage, sessionId: string, transcript: string): number {
   return loadOffset(stateFileOf(place, sessionId), transcript)
 }
 
@@ -51,7 +51,7 @@ export function keptOffset(place: FactsPlace, sessionId: string, transcript: str
 export const serializeFacts = (facts: KeptFacts): Buffer | null => serializeState(facts)
 
 export function saveFacts(
-  place: FactsPlace,
+  place: FactsStorage,
   sessionId: string,
   transcript: string,
   offset: number,
@@ -67,6 +67,6 @@ export function forgetFacts(folder: string, sessionId: string): void {
   removeState({ folder, name: sessionId })
 }
 
-function stateFileOf({ folder, program }: FactsPlace, sessionId: string): StateFile {
+function stateFileOf({ folder, program }: FactsStorage, sessionId: string): StateFile {
   return { folder, name: sessionId, format: `1 ${FACTS_FORMAT} ${program}` }
 }

@@ -5,7 +5,7 @@ import { factKey } from '../../facts/fact-key.js'
 import { startFacts } from '../../facts/facts.js'
 import { rankFacts } from '../../facts/rank.js'
 import { fileSize } from '../../lib/growing-file.js'
-import { type FactsPlace, type KeptFacts, loadFacts, saveFacts, serializeFacts } from './kept-facts.js'
+import { type FactsStorage, type KeptFacts, loadFacts, saveFacts, serializeFacts } from './kept-facts.js'
 
 /** Facts of a transcript up to a size limit. */
 export interface ReadFacts {
@@ -51,7 +51,7 @@ export type TranscriptReaders = Readonly<Record<string, TranscriptReader>>
 
 /** Place where a session's facts are kept between two reads, and how often they are stored. */
 export interface FactStorage {
-  place: FactsPlace
+  place: FactsStorage
   sessionId: string
   /** Bytes after which newly read facts are stored. Null to store none, because a caller waits. */
   every: number | null

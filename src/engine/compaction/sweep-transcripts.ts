@@ -23,7 +23,7 @@ export interface SweepLimits {
   isOver(): boolean
 }
 
-export interface Sweep {
+export interface SweepResult {
   planned: Unarchived[]
   /** Sessions that are left for the next sweep because of the limits. */
   left: Unarchived[]
@@ -66,7 +66,7 @@ function findUnarchived(deps: EngineDependencies): Unarchived[] {
 /**
  * Plans archives of unarchived sessions. A background process (the keeper) copies the bytes later.
  */
-export function planUnarchived(deps: EngineDependencies, { first, most, isOver }: SweepLimits): Sweep {
+export function planUnarchived(deps: EngineDependencies, { first, most, isOver }: SweepLimits): SweepResult {
   const found = findUnarchived(deps).sort((a, b) => a.writtenMs - b.writtenMs)
   if (first === 'newest') found.reverse()
   const planned: Unarchived[] = []

@@ -33,7 +33,11 @@ export function requireRole(store: Store, caller: Caller, target: Pick<SessionRe
 }
 
 /** Returns the reviewer's role. Throws for the agent that wrote the brief. */
-export function admitReviewer(store: Store, caller: Caller, target: Pick<SessionRecord, 'sessionId' | 'seatId'>): Role {
+export function requireReviewer(
+  store: Store,
+  caller: Caller,
+  target: Pick<SessionRecord, 'sessionId' | 'seatId'>,
+): Role {
   const role = requireRole(store, caller, target)
   if (role !== 'agent') return role
   throw new BatonError(

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Event } from '../../contract/records/event.js'
 import { processInfo } from '../../lib/process-info.js'
 import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
-import { factsOf } from '../compaction/brief-sources.js'
+import { readAndStoreFacts } from '../compaction/brief-sources.js'
 import { giveBriefToSession } from './briefs-on-request.js'
 import { offerBrief, reviseBrief } from './handoff-calls.js'
 
@@ -114,7 +114,7 @@ describe('a turn between the brief and the clear', () => {
     s.reports(90_000, 1)
     typePrompt(s, 'Never touch legacy/a.ts.')
     s.step(91_000)
-    const read = factsOf(app.engine.deps, s.record())
+    const read = readAndStoreFacts(app.engine.deps, s.record())
     const { deps } = app.engine
     const { brief } = offerBrief(deps, { sessionId: s.id, caller: null, reason: null, body: BRIEF, read })
     // The user deletes what Baton added.

@@ -3,7 +3,7 @@ import type { BriefRecord } from '../../contract/records/brief.js'
 import type { HandoffRecord } from '../../contract/records/handoff.js'
 import { addLateFindings } from '../compaction/late-findings.js'
 import type { SignalContext } from '../context.js'
-import { cancelStale, queueMessage } from '../messages/messages.js'
+import { cancelStaleMessages, queueMessage } from '../messages/messages.js'
 import { sameProcess } from '../messages/wake-idle-session.js'
 import { sessionContext } from '../session-context.js'
 import { endUnneededFork } from './fork-brief.js'
@@ -113,7 +113,7 @@ function reclaimBrief(context: SignalContext, handoff: HandoffRecord): HandoffRe
     isClientRunning({ agent, record: before })
   )
     return null
-  cancelStale(
+  cancelStaleMessages(
     context,
     'another session gets it',
     ({ category, session_id }) => category === 'brief' && session_id === handoff.newSessionId,

@@ -58,18 +58,18 @@ export function doubtBrief(evidence: BriefEvidence): string | null {
  * A signal without the parts that are not believed.
  * `doubt` says why the answer was removed, null when it was not removed.
  */
-export interface BelievedSignal {
+export interface VerifiedSignal {
   signal: Signal
   doubt: string | null
 }
 
 /** Removes the answer of a turn that did not come from the session's client. */
-export function believeSignal(
+export function removeDoubtfulAnswer(
   deps: EngineDependencies,
   raw: RawSignal,
   signal: Signal,
   options: TakeOptions,
-): BelievedSignal {
+): VerifiedSignal {
   const { kind, subagent, lastAnswer, sessionId, pid } = signal
   const registryOf = deps.agents[signal.agent]?.registry
   if (kind !== 'turn-end' || subagent || !lastAnswer || options.byRunner || !registryOf) return { signal, doubt: null }
@@ -89,7 +89,7 @@ export function believeSignal(
 }
 
 /** Logs that the answer of a turn was removed, and adds an event if a brief is expected. */
-export function reportDoubt(context: SignalContext, doubt: string): void {
+export function reportRemovedAnswer(context: SignalContext, doubt: string): void {
   context.deps.log('warn', 'the answer of a turn was not taken', { session: context.record.sessionId, reason: doubt })
   if (openHandoff(context)) emit(context, 'guard_tripped', { guard: 'brief_origin', reason: doubt, level: null })
 }

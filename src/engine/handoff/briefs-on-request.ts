@@ -109,7 +109,7 @@ function withdrawFrom(deps: EngineDependencies, brief: BriefRecord): void {
   for (const message of undeliveredMessages(deps, brief)) deps.store.putMessage({ ...message, status: 'cancelled' })
 }
 
-export function refuseAwaited(deps: EngineDependencies, brief: BriefRecord): void {
+export function refuseAwaitedBrief(deps: EngineDependencies, brief: BriefRecord): void {
   const record = sessionAwaitingBrief(deps, brief)
   if (record === null) return
   throw new BatonError(
@@ -128,7 +128,7 @@ function refuseUnusable(context: SessionContext & Pick<SignalContext, 'enabled'>
       `${brief.briefId} is in use by session ${brief.usedBySessionId?.slice(0, 8) ?? 'unknown'}.`,
       `Read it: baton handoffs show ${brief.briefId}`,
     )
-  refuseAwaited(deps, brief)
+  refuseAwaitedBrief(deps, brief)
   if (brief.status === 'cancelled')
     throw why(`${brief.briefId} is cancelled.`, 'Choose another brief: baton handoffs list')
   const holder = holderOf(deps, brief)

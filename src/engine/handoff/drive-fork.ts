@@ -3,7 +3,7 @@ import type { HandoffRecord } from '../../contract/records/handoff.js'
 import type { SessionRecord } from '../../contract/records/session.js'
 import { KeyTrouble } from '../../lib/machine-key.js'
 import type { ProcessIdentity } from '../../lib/process-info.js'
-import { briefMaterial, factsOf } from '../compaction/brief-sources.js'
+import { briefMaterial, readAndStoreFacts } from '../compaction/brief-sources.js'
 import type { EngineDependencies } from '../context.js'
 import { type PolicyContext, sessionContext } from '../session-context.js'
 import { applyForkResult, type ForkResult, withForkOutcome } from './fork-brief.js'
@@ -113,7 +113,7 @@ function settleFork(deps: EngineDependencies, self: ProcessIdentity, handoffId: 
   const sessionId = deps.store.handoff(handoffId)?.sessionId
   const record = sessionId === undefined ? null : deps.store.session(sessionId)
   if (record === null) return
-  const read = { ...factsOf(deps, record), sessionId: record.sessionId }
+  const read = { ...readAndStoreFacts(deps, record), sessionId: record.sessionId }
   const material = briefMaterial({ deps, record, read })
   deps.store.transaction(() => {
     const found = wantedForkContext(deps, self, handoffId)

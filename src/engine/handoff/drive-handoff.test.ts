@@ -8,8 +8,8 @@ import {
   endTyping,
   giveUpTyping,
   nextStep,
-  noteHindrance,
   releaseHandoffs,
+  storeTypingHindrance,
 } from './drive-handoff.js'
 import { hindranceOf } from './missed-orders.js'
 
@@ -84,9 +84,9 @@ describe('a client without the mod, in a terminal that can be typed into', () =>
     const id = endTurnToType()
     claimHandoffs(deps(), self)
     expect(hindranceOf(deps(), lastHandoff())).toBeNull()
-    noteHindrance(deps(), gone, id, 'turn')
+    storeTypingHindrance(deps(), gone, id, 'turn')
     expect(hindranceOf(deps(), lastHandoff())).toBeNull()
-    noteHindrance(deps(), self, id, 'draft')
+    storeTypingHindrance(deps(), self, id, 'draft')
     expect(hindranceOf(deps(), lastHandoff())).toBe('draft')
     clearSession()
     expect(hindranceOf(deps(), lastHandoff())).toBeNull()

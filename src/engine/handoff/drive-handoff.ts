@@ -1,5 +1,5 @@
 import { continuePrompt } from '../../briefs/resume-text.js'
-import type { HandoffRecord, Typing } from '../../contract/records/handoff.js'
+import type { HandoffRecord, TypingInProgress } from '../../contract/records/handoff.js'
 import type { ProcessIdentity } from '../../lib/process-info.js'
 import type { EngineDependencies } from '../context.js'
 import { sessionContext } from '../session-context.js'
@@ -33,7 +33,7 @@ const ANSWER_MS = 60_000
 const CLEAR = '/clear'
 
 export interface TextToType {
-  what: Typing['what']
+  what: TypingInProgress['what']
   /** Session that the text is meant for. */
   sessionId: string
   text: string
@@ -164,7 +164,7 @@ export function beginTyping(
   return deps.store.transaction(() => {
     const still = nextStep(deps, self, handoffId)
     if (still?.do !== 'type' || still.type?.what !== type.what || still.type.sessionId !== type.sessionId) return false
-    const typing: Typing = { what: type.what, since: deps.now().toISOString(), sent: false }
+    const typing: TypingInProgress = { what: type.what, since: deps.now().toISOString(), sent: false }
     updateHandoff({ deps }, deps.store.handoff(handoffId)!, { typing })
     return true
   })
@@ -174,7 +174,7 @@ export function beginTyping(
  * Stores the reason why typing waits, for views of the handoff.
  * Null when nothing blocks the typing.
  */
-export function noteHindrance(
+export function storeTypingHindrance(
   deps: EngineDependencies,
   self: ProcessIdentity,
   handoffId: string,

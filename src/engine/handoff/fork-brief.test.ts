@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type ProcessIdentity, processInfo } from '../../lib/process-info.js'
 import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
-import { factsOf } from '../compaction/brief-sources.js'
+import { readAndStoreFacts } from '../compaction/brief-sources.js'
 import { beginFork, claimForks, endFork, isForkWanted } from './drive-fork.js'
 import { offerBrief, requestBrief } from './handoff-calls.js'
 
@@ -185,7 +185,7 @@ describe('while a fork writes', () => {
   })
 
   const offer = () => {
-    const read = factsOf(deps(), s.record())
+    const read = readAndStoreFacts(deps(), s.record())
     return offerBrief(deps(), { sessionId: s.id, caller: null, reason: null, body: GOOD, read })
   }
   const off = () => {

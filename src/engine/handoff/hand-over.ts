@@ -10,7 +10,7 @@ import { briefMaterial } from '../compaction/brief-sources.js'
 import { keepTranscript } from '../compaction/keep-transcript.js'
 import { lastLine } from '../compaction/late-findings.js'
 import type { SignalContext } from '../context.js'
-import { cancelStale, isAboutSession, queueMessage } from '../messages/messages.js'
+import { cancelStaleMessages, isAboutSession, queueMessage } from '../messages/messages.js'
 import type { PolicyContext } from '../session-context.js'
 import { endUnneededFork, mayFork, requestFork, withBrief, withForkOutcome } from './fork-brief.js'
 import {
@@ -25,7 +25,7 @@ import {
 import { cancelHandoffMessages, isForking, isSessionToClear, openHandoff, withdrawClearOrder } from './handoffs.js'
 import { leaveSession, STARTED_BY_USER, startDriverEarly, waitForNextStart } from './leave-session.js'
 import { addQuestion, type BriefMaterial, coverageOf, storeGivenBrief, storeMechanicalBrief } from './make-brief.js'
-import { beginReview, endReview, isReviewOver, reviewOrLeave } from './review.js'
+import { beginReview, endReview, isReviewOver, startReviewOrLeave } from './review.js'
 
 /**
  * A handoff as the signals of a session move it (states: `handoff-transitions.ts`):
@@ -247,7 +247,7 @@ function takeAgentBrief(context: SignalContext, handoff: HandoffRecord): void {
  * True when there was such a request: the agent is asked at turn end instead.
  */
 function cancelUndelivered(context: SignalContext, why = 'the agent is asked at the end of the turn'): boolean {
-  return cancelStale(context, why, isAboutSession(context, ['handoff'])).length > 0
+  return cancelStaleMessages(context, why, isAboutSession(context, ['handoff'])).length > 0
 }
 
 function judgeAnswer(context: SignalContext, handoff: HandoffRecord): void {
@@ -319,7 +319,7 @@ function askAgain(context: SignalContext, handoff: HandoffRecord, text: string, 
 }
 
 function useBrief(context: SignalContext, handoff: HandoffRecord, brief: BriefRecord, material: BriefMaterial): void {
-  reviewOrLeave(context, withBrief(context, handoff, brief, material), brief)
+  startReviewOrLeave(context, withBrief(context, handoff, brief, material), brief)
 }
 
 const READY = new Set<HandoffRecord['state']>(['checked', 'review', 'waiting', 'clearing'])
@@ -394,7 +394,7 @@ function finishWithoutFork(context: PolicyContext, handoff: HandoffRecord): void
  * A fresh session that ended before it worked gives its brief back.
  * `lastSeenAt`: last signal of a client that died. The brief counts as waiting since then.
  */
-export function handOverAtSessionEnd(context: PolicyContext, lastSeenAt: string | null = null): void {
+export function settleHandoffAtSessionEnd(context: PolicyContext, lastSeenAt: string | null = null): void {
   endOldSession(context)
   const left = openHandoff(context)
   if (lastSeenAt !== null && left?.state === 'waiting' && left.stateAt === context.at)

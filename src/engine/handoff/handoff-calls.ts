@@ -14,8 +14,8 @@ import { queueMessage } from '../messages/messages.js'
 import { fallbackOnError } from '../messages/ready-messages.js'
 import { isIdle } from '../messages/wake-idle-session.js'
 import { knownSessionContext, type PolicyContext } from '../session-context.js'
-import { admitReviewer, type Caller, type Role, requireRole } from './authorize-caller.js'
-import { refuseAwaited } from './briefs-on-request.js'
+import { type Caller, type Role, requireReviewer, requireRole } from './authorize-caller.js'
+import { refuseAwaitedBrief } from './briefs-on-request.js'
 import { withBrief } from './fork-brief.js'
 import {
   applyEvent,
@@ -157,7 +157,7 @@ export function dropBrief(deps: EngineDependencies, asked: { briefId: string; ca
     const brief = deps.store.brief(asked.briefId)!
     requireRole(deps.store, asked.caller, brief)
     refuseUsed(brief)
-    refuseAwaited(deps, brief)
+    refuseAwaitedBrief(deps, brief)
     const dropped: BriefRecord = { ...brief, status: brief.status === 'superseded' ? 'superseded' : 'cancelled' }
     deps.store.putBrief(dropped)
     return dropped
@@ -179,7 +179,7 @@ export function approveBrief(deps: EngineDependencies, asked: { briefId: string;
   return deps.store.transaction(() => {
     const brief = deps.store.brief(asked.briefId)!
     const context = Object.assign(knownSessionContext(deps, brief.sessionId), { read })
-    admitReviewer(deps.store, asked.caller, context.record)
+    requireReviewer(deps.store, asked.caller, context.record)
     const handoff = handoffOf(deps, brief)
     if (handoff && brief.status === 'approved') return { brief, handoff }
     if (handoff?.state !== 'review')
@@ -207,9 +207,9 @@ export function reviseBrief(
   return deps.store.transaction(() => {
     const old = deps.store.brief(asked.briefId)!
     const context = knownSessionContext(deps, old.sessionId)
-    admitReviewer(deps.store, asked.caller, context.record)
+    requireReviewer(deps.store, asked.caller, context.record)
     refuseUsed(old)
-    refuseAwaited(deps, old)
+    refuseAwaitedBrief(deps, old)
     refuseReplaced(deps, old)
     const handoff = handoffOf(deps, old)
     if (handoff) refuseBegun(context, handoff)

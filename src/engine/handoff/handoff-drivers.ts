@@ -2,7 +2,7 @@ import type { HandoffRecord } from '../../contract/records/handoff.js'
 import { isAlive } from '../../lib/process-info.js'
 import type { EngineDependencies } from '../context.js'
 import { isForking } from './handoffs.js'
-import { noticeDeadline } from './missed-orders.js'
+import { orderPickupDeadline } from './missed-orders.js'
 
 /**
  * True when a background process must type the clear or the first prompt of a fresh session.
@@ -50,7 +50,7 @@ export function lacksForkDriver(handoff: HandoffRecord): boolean {
  */
 export function awaitedAt(deps: EngineDependencies, handoff: HandoffRecord): number | null {
   const { state, dueAt, sessionId } = handoff
-  if (state === 'clearing') return noticeDeadline(deps, handoff)
+  if (state === 'clearing') return orderPickupDeadline(deps, handoff)
   if ((state !== 'review' && state !== 'checked') || dueAt === null) return null
   return deps.store.session(sessionId)?.state === 'ended' ? null : Date.parse(dueAt)
 }

@@ -66,7 +66,7 @@ export function advanceHandoffs(context: SignalContext): void {
   const open = openHandoff(context)
   if (open !== null && isSessionToClear(context, open) && signal.kind !== 'session-end') rare.checkOrder(context, open)
   if (signal.kind === 'turn-end' || signal.kind === 'turn-failed') rare.handOverAtTurnEnd(context)
-  if (signal.kind === 'session-end' && signal.end?.reason !== 'clear') rare.handOverAtSessionEnd(context)
+  if (signal.kind === 'session-end' && signal.end?.reason !== 'clear') rare.settleHandoffAtSessionEnd(context)
 }
 
 /** Returns the answer that blocks the event. Null when it may proceed. */

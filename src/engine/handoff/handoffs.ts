@@ -2,7 +2,7 @@ import type { HandoffFields } from '../../contract/api/event-data.js'
 import type { HandoffRecord, HandoffState } from '../../contract/records/handoff.js'
 import type { Message } from '../../contract/records/message.js'
 import type { SessionContext, SignalContext } from '../context.js'
-import { cancelStale } from '../messages/messages.js'
+import { cancelStaleMessages } from '../messages/messages.js'
 import { sameProcess } from '../messages/wake-idle-session.js'
 
 const OVER = new Set<HandoffState>(['done', 'failed', 'cancelled'])
@@ -66,7 +66,11 @@ export function isSessionToClear(
 /** Cancels undelivered messages about the handoff, even one that is just waking an idle session. */
 export function cancelHandoffMessages(context: SessionContext, why: string): void {
   const isOther = (sessionId: string | null): boolean => sessionId !== null && runsElsewhere(context, sessionId, false)
-  cancelStale(context, why, (message: Message) => message.category === 'handoff' && !isOther(message.session_id))
+  cancelStaleMessages(
+    context,
+    why,
+    (message: Message) => message.category === 'handoff' && !isOther(message.session_id),
+  )
 }
 
 /**

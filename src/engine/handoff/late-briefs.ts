@@ -2,7 +2,7 @@ import type { Fact } from '../../contract/fact.js'
 import type { BriefRecord } from '../../contract/records/brief.js'
 import type { Event } from '../../contract/records/event.js'
 import type { SessionRecord } from '../../contract/records/session.js'
-import { briefMaterial, factsOf } from '../compaction/brief-sources.js'
+import { briefMaterial, readAndStoreFacts } from '../compaction/brief-sources.js'
 import { sessionsNeedingBrief } from '../compaction/deferred-work.js'
 import type { ReadFacts } from '../compaction/read-facts.js'
 import type { EngineDependencies, SessionContext } from '../context.js'
@@ -37,7 +37,7 @@ export function writeLateBriefs(deps: EngineDependencies): Event[] {
 }
 
 function writeOne(deps: EngineDependencies, record: SessionRecord): Event[] {
-  const read = factsOf(deps, record)
+  const read = readAndStoreFacts(deps, record)
   const material = briefMaterial({ deps, record, read })
   let told: string | null = null
   const events = deps.store.transaction(() => {

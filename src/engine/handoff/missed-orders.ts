@@ -32,7 +32,7 @@ export function isOrderUnnoticed(agent: Agent, liveDir: string, sessionId: strin
  * Returns when the plugin module must have noticed the order.
  * Null without an order, after it was noticed, or if the module does not report that.
  */
-export function noticeDeadline(
+export function orderPickupDeadline(
   { store, agents, liveDir, now }: EngineDependencies,
   handoff: HandoffRecord,
 ): number | null {

@@ -25,7 +25,7 @@ import { hindranceOf } from './missed-orders.js'
 const EDITING_MS = 60 * 60_000
 
 /** Opens the configured review of a ready brief. Without one, clears the session. */
-export function reviewOrLeave(context: PolicyContext, handoff: HandoffRecord, brief: BriefRecord): void {
+export function startReviewOrLeave(context: PolicyContext, handoff: HandoffRecord, brief: BriefRecord): void {
   if (!beginReview(context, handoff, brief)) leaveSession(context, handoff)
 }
 

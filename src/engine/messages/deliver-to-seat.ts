@@ -9,9 +9,9 @@ import { messagesForPrompt, pickDeliverable, withdrawAnswers } from './ready-mes
 import {
   canWakeSession,
   hasOpenOrder,
-  markPrompted,
+  markSentAsPrompt,
   requeueMessage,
-  requeueUnconfirmed,
+  requeueUnconfirmedMessage,
   sameProcess,
   settleOrders,
   wakeSession,
@@ -82,7 +82,7 @@ function settleDeadClient(context: SessionContext): void {
     .openMessages(record.seatId)
     .filter(({ status, session_id }) => status === 'sent' && session_id === null)
   for (const message of given)
-    if ((message.sent_to ?? record.sessionId) === record.sessionId) requeueUnconfirmed(context, message)
+    if ((message.sent_to ?? record.sessionId) === record.sessionId) requeueUnconfirmedMessage(context, message)
 }
 
 /** Returns the session that currently works in a seat (terminal or job), else null. */
@@ -176,13 +176,13 @@ export function beginTypingMessages(deps: EngineDependencies, seatId: string): T
     const text = textsOf(messages).agent
     if (text === null) return null
     const orderId = `keys_${deps.newId()}`
-    markPrompted(context, messages, 'keys', orderId)
+    markSentAsPrompt(context, messages, 'keys', orderId)
     return { seatId, orderId, sessionId: context.record.sessionId, text }
   })
 }
 
 /** Queues the messages again after nothing was typed. */
-export function requeueUntyped(deps: EngineDependencies, { seatId, orderId }: TypedPrompt): void {
+export function requeueUntypedMessages(deps: EngineDependencies, { seatId, orderId }: TypedPrompt): void {
   deps.store.transaction(() => {
     const context = seatContext(deps, seatId)
     if (context === null) return

@@ -9,7 +9,7 @@ import { guardText, silenceText } from '../../policy/texts.js'
 import { emit, type SessionContext, type SignalContext } from '../context.js'
 import { mayHandOver, openHandoff } from '../handoff/handoffs.js'
 import { rareWork } from '../load-rare-work.js'
-import { cancelStale, isAboutSession, queueMessage } from './messages.js'
+import { cancelStaleMessages, isAboutSession, queueMessage } from './messages.js'
 import { notifyUser } from './notify-user.js'
 import { speakerFor } from './session-speaker.js'
 
@@ -49,7 +49,7 @@ export function warnOfLevels(context: SignalContext, crossed: readonly Crossing[
 
   let messageId: string | null = null
   if (decision.agent !== null || decision.user !== null) {
-    cancelStale(context, `level ${decision.level.name} was reached`, isAboutSession(context, ['context']))
+    cancelStaleMessages(context, `level ${decision.level.name} was reached`, isAboutSession(context, ['context']))
     const stopped = decision.guard !== null && mayHandOver(context) && open === null
     const user = stopped ? `${decision.user} · ${guardText(decision.guard!)}` : decision.user
     const content = { category: 'context', mode: decision.mode, agent_text: decision.agent, user_text: user }

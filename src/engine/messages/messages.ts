@@ -10,14 +10,20 @@ import {
 import { prepareOutbox, sendToSeat } from './deliver-to-seat.js'
 import { textsOf } from './message-text.js'
 import { isWorthTurn } from './pick-messages.js'
-import { fallbackOnError, markSentInAnswer, messagesToDeliver, queuedFor, withdrawAnswers } from './ready-messages.js'
+import {
+  fallbackOnError,
+  markSentInAnswer,
+  messagesQueuedFor,
+  messagesToDeliver,
+  withdrawAnswers,
+} from './ready-messages.js'
 import {
   hasOpenOrder,
   isInTranscript,
   isSentAsPrompt,
   isSessionGone,
-  markDelivered,
-  requeueUnconfirmed,
+  markMessageDelivered,
+  requeueUnconfirmedMessage,
   sameProcess,
   settleOrders,
 } from './wake-idle-session.js'
@@ -97,7 +103,11 @@ export function isAboutLeftSession(
 /**
  * Cancels outdated alerts, except those that a hook is delivering now. Returns the cancelled ones.
  */
-export function cancelStale(context: SessionContext, reason: string, which: (message: Message) => boolean): Message[] {
+export function cancelStaleMessages(
+  context: SessionContext,
+  reason: string,
+  which: (message: Message) => boolean,
+): Message[] {
   const { deps, record } = context
   const stale = (): Message[] =>
     deps.store.openMessages(record.seatId).filter((m) => m.status === 'queued' && m.sender === 'baton' && which(m))
@@ -124,7 +134,7 @@ const CONFIRMING_SIGNALS = new Set<SignalKind>([
 ])
 
 /** Marks messages as delivered if the answers before this main-chain event contained them. */
-export function confirmDelivered(context: SignalContext): void {
+export function confirmDeliveredMessages(context: SignalContext): void {
   const { deps, record, signal } = context
   if (signal.subagent || !CONFIRMING_SIGNALS.has(signal.kind) || isFromEarlierClient(context)) return
   if (signal.kind === 'prompt') delete record.insisted
@@ -137,8 +147,8 @@ export function confirmDelivered(context: SignalContext): void {
       continue
     const to = message.sent_to ?? record.sessionId
     if (to !== record.sessionId) {
-      if (isSessionGone(context, to)) requeueUnconfirmed(context, message)
-    } else if (wasModelAsked(context, message)) markDelivered(context, message)
+      if (isSessionGone(context, to)) requeueUnconfirmedMessage(context, message)
+    } else if (wasModelAsked(context, message)) markMessageDelivered(context, message)
   }
 }
 
@@ -182,7 +192,7 @@ function laterIfRounded(ms: number): number {
  * Neither are messages sent since the restart. A hook of the restarted client may print them, or
  * its waiter may take them, before this signal is processed.
  */
-export function repeatUnconfirmed(context: SignalContext): void {
+export function repeatUnconfirmedMessages(context: SignalContext): void {
   const { deps, record, signal } = context
   if (deps.store.openMessages(record.seatId).length === 0) return
   withdrawAnswers(context, record.sessionId)
@@ -190,7 +200,7 @@ export function repeatUnconfirmed(context: SignalContext): void {
   for (const message of deps.store.openMessages(record.seatId)) {
     if (message.status !== 'sent' || (message.session_id ?? record.sessionId) !== record.sessionId) continue
     const elsewhere = (message.sent_to ?? record.sessionId) !== record.sessionId
-    if (!elsewhere && message.sent_at! < restartedAt) requeueUnconfirmed(context, message)
+    if (!elsewhere && message.sent_at! < restartedAt) requeueUnconfirmedMessage(context, message)
   }
 }
 
@@ -204,7 +214,7 @@ export function answerWithMessages(context: SignalContext, how: MessageDelivery,
   const { deps, agent, record, signal } = context
   if (how === 'keep' || signal.subagent || record.jobId !== null) return ''
   if (how === 'answer' && context.isOrphaned) return ''
-  if (queuedFor(deps.store.openMessages(record.seatId), record.sessionId).length === 0) return ''
+  if (messagesQueuedFor(deps.store.openMessages(record.seatId), record.sessionId).length === 0) return ''
   const turnEnds = agent.turnEnds.includes(signal.event)
   if (how === 'outbox') {
     const next = signal.kind === 'prompt' ? null : signal.kind
@@ -265,5 +275,5 @@ function continueWithMessages(
 /** True when a sender's message waits for the end of this session's turn. */
 export function awaitsTurnEnd({ deps, record }: SessionContext): boolean {
   if (record.state === 'ended' || record.jobId !== null) return false
-  return queuedFor(deps.store.openMessages(record.seatId), record.sessionId).some(isWorthTurn)
+  return messagesQueuedFor(deps.store.openMessages(record.seatId), record.sessionId).some(isWorthTurn)
 }

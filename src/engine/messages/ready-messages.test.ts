@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Mode } from '../../contract/level.js'
+import type { DeliveryMode } from '../../contract/level.js'
 import type { HandoffState } from '../../contract/records/handoff.js'
 import { sampleHandoff } from '../../store/samples.cases.js'
 import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
@@ -16,7 +16,7 @@ beforeEach(() => {
 })
 afterEach(() => app.remove())
 
-function send(text: string, mode: Mode = 'important', sender = 'lena'): void {
+function send(text: string, mode: DeliveryMode = 'important', sender = 'lena'): void {
   sendMessage(app.engine.deps, { seatId: s.record().seatId, sender, mode, text, file: null })
 }
 const messagesIn = ({ answer }: { answer: string }): string[] =>

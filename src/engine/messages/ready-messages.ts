@@ -4,7 +4,7 @@ import type { SignalKind } from '../../contract/signal.js'
 import type { EngineDependencies, SessionContext } from '../context.js'
 import { textsOf } from './message-text.js'
 import { canDeliverIn, type DeliveryMoment, pickMessages, type WaitReason } from './pick-messages.js'
-import { hasOpenOrder, isSentAsPrompt, markDelivered } from './wake-idle-session.js'
+import { hasOpenOrder, isSentAsPrompt, markMessageDelivered } from './wake-idle-session.js'
 
 /** Marks messages as sent in the answer to `event`, if that answer can deliver them. */
 export function markSentInAnswer(
@@ -22,7 +22,7 @@ export function markSentInAnswer(
         : message
     if (message.agent_text === null) {
       if (told !== message || message.user_text === null)
-        markDelivered(context, { ...told, sent_at: sentAt, via: event })
+        markMessageDelivered(context, { ...told, sent_at: sentAt, via: event })
     } else if (carries.agent) {
       const sent = {
         status: 'sent',
@@ -93,7 +93,7 @@ export function pickDeliverable(
 }
 
 /** Returns the queued messages for this session or for any session of its seat. */
-export function queuedFor(messages: readonly Message[], sessionId: string): Message[] {
+export function messagesQueuedFor(messages: readonly Message[], sessionId: string): Message[] {
   return messages.filter((m) => m.status === 'queued' && (m.session_id === null || m.session_id === sessionId))
 }
 
@@ -107,7 +107,7 @@ export function withdrawAnswers(context: SessionContext, sessionId: string): str
     deps.outbox.collect(sessionId),
   )
   for (const { event, ids, at } of given) {
-    const open = queuedFor(deps.store.openMessages(record.seatId), sessionId)
+    const open = messagesQueuedFor(deps.store.openMessages(record.seatId), sessionId)
     const told = open.filter((message) => ids.includes(message.message_id) && canDeliverIn(agent, message, event))
     const sentAt = new Date(Math.min(at, Date.parse(context.at))).toISOString()
     markSentInAnswer(context, told, event, null, agent.carries(event), sentAt)

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Mode } from '../../contract/level.js'
+import type { DeliveryMode } from '../../contract/level.js'
 import type { Message } from '../../contract/records/message.js'
 import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
 import { requestBrief } from '../handoff/handoff-calls.js'
@@ -22,7 +22,7 @@ beforeEach(() => {
 })
 afterEach(() => app.remove())
 
-function send(text: string, mode: Mode = 'sequential', sender = 'lena'): Message {
+function send(text: string, mode: DeliveryMode = 'sequential', sender = 'lena'): Message {
   return sendMessage(app.engine.deps, { seatId: s.record().seatId, sender, mode, text, file: null })
 }
 const contextOf = (session: TestSession) => {

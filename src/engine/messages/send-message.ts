@@ -1,4 +1,4 @@
-import type { Mode } from '../../contract/level.js'
+import type { DeliveryMode } from '../../contract/level.js'
 import type { Message } from '../../contract/records/message.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { sanitizeName, withoutOwnMark } from '../../lib/quote.js'
@@ -12,7 +12,7 @@ import { settleOrders } from './wake-idle-session.js'
 interface OutgoingMessage {
   seatId: string
   sender: string
-  mode: Mode
+  mode: DeliveryMode
   /** The text of the message, or its beginning when there is a `file`. */
   text: string
   /** File with the whole text, for a text that is too long for a client. */

@@ -59,7 +59,7 @@ export function isIdle({ record, at }: Pick<SessionContext, 'record' | 'at'>): b
 export const canWakeSession = (context: SessionContext): boolean => wakerOf(context) !== null
 
 /** Marks messages as sent in a prompt whose arrival is not known yet. */
-export function markPrompted(
+export function markSentAsPrompt(
   context: SessionContext,
   messages: readonly Message[],
   via: 'order' | 'keys' | 'waiter',
@@ -82,7 +82,7 @@ export function wakeSession(context: SessionContext, messages: readonly Message[
   if (prompt === null || by === null) return
   const orderId = `order_${deps.newId()}`
   const session = record.sessionId
-  markPrompted(context, messages, by, orderId)
+  markSentAsPrompt(context, messages, by, orderId)
   const until = Date.parse(at) + ORDER_MS
   const give = (): void => {
     // Another process may have sent the messages in an order of its own meanwhile.
@@ -134,7 +134,7 @@ export function settleOrders(context: SessionContext, prompt: string | null, tak
     if (message.status !== 'sent' || !message.order_id) continue
     const fate = fateOf(context, message, takeBack)
     if (fate === 'not-done') requeueMessage(context, message, false)
-    else if (fate === 'unknown') requeueUnconfirmed(context, message)
+    else if (fate === 'unknown') requeueUnconfirmedMessage(context, message)
   }
 }
 
@@ -180,12 +180,12 @@ function answerOfWaiter(agent: Agent, liveDir: string, session: string, orderId:
 }
 
 /** Queues an unconfirmed message again, unless the conversation on disk holds it. */
-export function requeueUnconfirmed(context: SessionContext, message: Message): void {
+export function requeueUnconfirmedMessage(context: SessionContext, message: Message): void {
   const { deps, record } = context
   const to = message.sent_to ?? record.sessionId
   const given = to === record.sessionId ? record : deps.store.session(to)
   if (message.agent_text && isInTranscript(context, given?.transcriptPath ?? null, message))
-    markDelivered(context, message)
+    markMessageDelivered(context, message)
   else requeueMessage(context, message, true)
 }
 
@@ -202,7 +202,7 @@ export function isInTranscript(
   )
 }
 
-export function markDelivered(context: SessionContext, message: Message): void {
+export function markMessageDelivered(context: SessionContext, message: Message): void {
   context.deps.store.putMessage({ ...message, status: 'delivered', delivered_at: context.at, order_id: null })
   emit(context, 'message_delivered', { message_id: message.message_id, via: message.via, repeated: message.repeated })
   if (message.brief_id) markBriefUsed(context, message.brief_id, message.session_id)

@@ -1,10 +1,10 @@
-import { restartClocks } from '../../tracker/tracker.js'
-import { closeUnfinishedCompaction, noteCompactionSign } from '../compaction/compactions.js'
+import { resetSourceClocks } from '../../tracker/tracker.js'
+import { closeUnfinishedCompaction, storeCompactionSign } from '../compaction/compactions.js'
 import { emit, type SignalContext } from '../context.js'
 import { openHandoff } from '../handoff/handoffs.js'
 import { handoffsWaitingHere, isTooOldToUse } from '../handoff/waiting-briefs.js'
 import { rareWork } from '../load-rare-work.js'
-import { cancelStale, isAboutLeftSession, repeatUnconfirmed } from '../messages/messages.js'
+import { cancelStaleMessages, isAboutLeftSession, repeatUnconfirmedMessages } from '../messages/messages.js'
 
 /** Message categories that belong to one conversation, so `/clear` cancels them. */
 export const CONVERSATION_CATEGORIES = ['context', 'silence', 'config', 'handoff']
@@ -14,7 +14,7 @@ export function applyStart(context: SignalContext, summary: string | null): void
   const { signal, record } = context
   const source = signal.start?.source
   if (source === 'compact') {
-    noteCompactionSign(context, 'session-start', {})
+    storeCompactionSign(context, 'session-start', {})
     rareWork(context.deps).recoverFirst(context, summary)
     return
   }
@@ -25,7 +25,7 @@ export function applyStart(context: SignalContext, summary: string | null): void
   record.briefWanted = null
   record.state = 'idle'
   if (source === 'clear') {
-    cancelStale(context, 'the conversation was cleared', isAboutLeftSession(context, CONVERSATION_CATEGORIES))
+    cancelStaleMessages(context, 'the conversation was cleared', isAboutLeftSession(context, CONVERSATION_CATEGORIES))
     if (context.deps.store.openHandoffs({ seatId: record.seatId }).length > 0)
       rareWork(context.deps).beginFresh(context)
   }
@@ -33,8 +33,8 @@ export function applyStart(context: SignalContext, summary: string | null): void
   if (source === 'resume') resumeWithBrief(context)
   if (!again || source === 'startup') return
   emit(context, 'session_started', { source: source ?? 'startup', cwd: record.cwd, model: record.model })
-  record.track = restartClocks(record.track)
-  repeatUnconfirmed(context)
+  record.track = resetSourceClocks(record.track)
+  repeatUnconfirmedMessages(context)
 }
 
 /** Gives a waiting brief to the started session. A brief that waited too long is only offered. */

@@ -57,7 +57,7 @@ export function endClient(deps: EngineDependencies, record: SessionRecord, event
     emit(context, 'session_ended', { reason: 'gone' })
   }
   // The client may have died days ago, so the handoff uses the time of its last signal.
-  if (openHandoff(context) !== null) rareWork(deps).handOverAtSessionEnd(context, record.seenAt)
+  if (openHandoff(context) !== null) rareWork(deps).settleHandoffAtSessionEnd(context, record.seenAt)
   if (state !== 'ended') requestLateBrief(context, wasAtWork ? 'gone' : 'ended')
   deps.store.putSession(record)
 }

@@ -7,9 +7,9 @@ import { resolveLevels } from '../../policy/levels.js'
 import { percentOf } from '../../policy/percent.js'
 import type { Store } from '../../store/store.js'
 import { addToPreviousCycle, applyReading, crossLevels, moveLevels, newAnswers } from '../../tracker/tracker.js'
-import { noteCompactionSign } from '../compaction/compactions.js'
+import { storeCompactionSign } from '../compaction/compactions.js'
 import { emit, type SignalContext } from '../context.js'
-import { cancelStale, isAboutSession } from '../messages/messages.js'
+import { cancelStaleMessages, isAboutSession } from '../messages/messages.js'
 
 /**
  * Milliseconds to wait for a compaction's boundary in the transcript after the client reported it.
@@ -47,7 +47,7 @@ export function applyMeasurements(context: SignalContext, observation: Observati
     if (taken.track.cycle !== track.cycle) {
       crossed = []
       context.record.track = { ...track, stamps: taken.track.stamps }
-      noteCompactionSign(context, 'figure-lost', {})
+      storeCompactionSign(context, 'figure-lost', {})
       return
     }
     context.record.track = taken.track
@@ -61,7 +61,7 @@ export function applyMeasurements(context: SignalContext, observation: Observati
     if (step.compaction) {
       crossed = []
       const { before, after, durationMs, overflow, trigger } = step.compaction
-      noteCompactionSign(context, 'boundary', { before, after, durationMs, overflow, trigger })
+      storeCompactionSign(context, 'boundary', { before, after, durationMs, overflow, trigger })
       continue
     }
     for (const reading of newAnswers(context.record.track, step.answers)) take(reading)
@@ -182,7 +182,11 @@ function reconfigure(context: SignalContext, before: string[]): void {
   const stale = (message: Message): boolean =>
     record.track.latched.every((latch) => latch.crossedAt !== message.queued_at || !kept.has(latch.name))
   const own = isAboutSession(context, ['context'])
-  const cancelled = cancelStale(context, 'the levels were reconfigured', (message) => own(message) && stale(message))
+  const cancelled = cancelStaleMessages(
+    context,
+    'the levels were reconfigured',
+    (message) => own(message) && stale(message),
+  )
   const since = new Set(cancelled.map((message) => message.queued_at))
   record.track = { ...record.track, latched: record.track.latched.filter((latch) => !since.has(latch.crossedAt)) }
 }

@@ -3,7 +3,7 @@ import type { SessionRecord, SubagentRecord } from '../../contract/records/sessi
 import type { Observation, RawSignal, Signal } from '../../contract/signal.js'
 import type { ReadFacts } from '../compaction/read-facts.js'
 import type { EngineDependencies, TakeOptions } from '../context.js'
-import { type BelievedSignal, believeSignal } from '../handoff/brief-origin.js'
+import { removeDoubtfulAnswer, type VerifiedSignal } from '../handoff/brief-origin.js'
 import { isForking, openHandoff } from '../handoff/handoffs.js'
 import { rareWork } from '../load-rare-work.js'
 
@@ -18,7 +18,7 @@ export interface PreparedSignal {
    */
   signal: Signal | null
   /** Reason why the signal's answer text was left out. Null when the text was kept. */
-  doubt: BelievedSignal['doubt']
+  doubt: VerifiedSignal['doubt']
   options: TakeOptions
   /** Files read before the transaction. Null when nothing was read then. */
   look: PlannedRead | null
@@ -38,7 +38,7 @@ export function prepareSignal(
 ): PreparedSignal {
   const own = resolveJobSignal(deps, opened, options.byRunner === true)
   if (own === null) return { raw, opened, signal: null, doubt: null, options, look: null, read: null }
-  const { signal, doubt } = believeSignal(deps, raw, own, options)
+  const { signal, doubt } = removeDoubtfulAnswer(deps, raw, own, options)
   const look = planObservation(deps, raw, signal, null)
   const { record } = look
   ahead.set(look.key, look.observe())
@@ -66,7 +66,7 @@ export function prepareSignalLocked(
   const { store } = deps
   const own = resolveJobSignal(deps, opened, options.byRunner === true)
   if (own === null) return { raw, opened, signal: null, doubt: null, options, look: null, read: null }
-  const { signal, doubt } = believeSignal(deps, raw, own, options)
+  const { signal, doubt } = removeDoubtfulAnswer(deps, raw, own, options)
   const needed = !options.again && needsFacts(deps, signal)
   const read = needed
     ? store.readUnlocked(`facts at ${signal.kind} ${signal.sessionId}`, () => readAhead(deps, signal))

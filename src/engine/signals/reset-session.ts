@@ -9,7 +9,7 @@ import { cancelWaitingMessages } from './switches.js'
  * Levels are reported again. Past events stay.
  * Throws for a session that its own client reports. False when the session is unknown.
  */
-export function resetSession(deps: EngineDependencies, sessionId: string): boolean {
+export function restartMeasurement(deps: EngineDependencies, sessionId: string): boolean {
   const { store, now } = deps
   return store.transaction(() => {
     const record = store.session(sessionId)

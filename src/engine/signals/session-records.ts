@@ -8,7 +8,7 @@ export const NO_SPEND = { input: 0, cacheCreation: 0, cacheRead: 0, output: 0, a
 /**
  * Creates a session's record. `at` is the current time; a spooled signal may have begun earlier.
  */
-export function newRecord(signal: Signal, seat: SeatRecord, at: string): SessionRecord {
+export function newSessionRecord(signal: Signal, seat: SeatRecord, at: string): SessionRecord {
   const isEarlier = signal.at > 0 && signal.at < Date.parse(at)
   const source = signal.start?.source
   const reason = source === 'clear' ? 'clear' : source === 'resume' || source === 'fork' ? 'resume' : 'start'
@@ -54,7 +54,7 @@ export function newRecord(signal: Signal, seat: SeatRecord, at: string): Session
 /**
  * Updates the session's own fields from a signal and its measurements. Fields not reported stay.
  */
-export function updateRecord(
+export function updateSessionRecord(
   record: SessionRecord,
   signal: Signal,
   observation: Observation,

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type TestApp, type TestSession, testApp, testSession, textsOfAnswer } from '../../testing/engine-session.js'
-import { factsOf } from '../compaction/brief-sources.js'
+import { readAndStoreFacts } from '../compaction/brief-sources.js'
 import { offerBrief, requestBrief } from '../handoff/handoff-calls.js'
 
 /**
@@ -84,7 +84,7 @@ describe('two clients in one seat', () => {
     const asked = { sessionId: other.id, caller: null, reason: null }
     requestBrief(app.engine.deps, asked)
     expect(handoffOf(one)).toMatchObject({ state: 'clearing' })
-    const read = factsOf(app.engine.deps, other.record())
+    const read = readAndStoreFacts(app.engine.deps, other.record())
     offerBrief(app.engine.deps, { ...asked, body: BRIEF, read })
     expect(handoffOf(one)).toMatchObject({ state: 'clearing' })
     expect(app.store.brief(handoffOf(one)!.briefId!)!.status).toBe('checked')

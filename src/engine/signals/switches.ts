@@ -4,7 +4,7 @@ import { reopenLevels } from '../../tracker/tracker.js'
 import type { EngineDependencies } from '../context.js'
 import { openHandoff } from '../handoff/handoffs.js'
 import { rareWork } from '../load-rare-work.js'
-import { cancelStale } from '../messages/messages.js'
+import { cancelStaleMessages } from '../messages/messages.js'
 import { isEnabled } from '../session-context.js'
 
 /**
@@ -56,5 +56,5 @@ export function cancelWaitingMessages(
   if (!agent) return
   const context = { deps, agent, record, at, events: [] }
   if (openHandoff(context) !== null) rareWork(deps).stopHandoff(context, reason)
-  cancelStale(context, reason, (message) => message.session_id === record.sessionId)
+  cancelStaleMessages(context, reason, (message) => message.session_id === record.sessionId)
 }

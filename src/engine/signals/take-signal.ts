@@ -3,27 +3,27 @@ import type { Event } from '../../contract/records/event.js'
 import type { SessionRecord } from '../../contract/records/session.js'
 import type { Observation, PlanLimit, RawSignal, Signal } from '../../contract/signal.js'
 import { sanitizeName } from '../../lib/quote.js'
-import { limitNotices, permissionNotice, SAME_LIMIT_MS } from '../../policy/notice-text.js'
+import { LIMIT_NOTICE_REPEAT_MS, limitNotices, permissionNotice } from '../../policy/notice-text.js'
 import { SHOWN_ONCE_PREFIX } from '../../store/store.js'
 import { reopenLevels } from '../../tracker/tracker.js'
 import {
   awaitsTokenCounts,
   closeUnfinishedCompaction,
-  noteCompactionSign,
-  noteCompactionStart,
-  noteFailedCompaction,
-  noteSummariserFailure,
+  endFailedCompaction,
+  storeCompactionSign,
+  storeCompactionStart,
+  storeSummariserFailure,
 } from '../compaction/compactions.js'
 import { requestLateBrief, scheduleKeepingFacts } from '../compaction/deferred-work.js'
 import { keepTranscript } from '../compaction/keep-transcript.js'
 import { type EngineDependencies, emit, type SignalContext, type TakeOptions } from '../context.js'
-import { reportDoubt } from '../handoff/brief-origin.js'
+import { reportRemovedAnswer } from '../handoff/brief-origin.js'
 import { advanceHandoffs, insistAnswer, vetoAnswer } from '../handoff/handoff-signals.js'
 import { alarmOnSilence, emitDueWarnings, warnOfLevels } from '../messages/level-warnings.js'
 import {
   answerWithMessages,
-  cancelStale,
-  confirmDelivered,
+  cancelStaleMessages,
+  confirmDeliveredMessages,
   isAboutSession,
   queueMessage,
 } from '../messages/messages.js'
@@ -34,10 +34,10 @@ import { endDeadClients } from './end-dead-clients.js'
 import { applyMeasurements, bookSpend, bookSubagent } from './measure.js'
 import { type PreparedSignal, planObservation, prepareSignal, prepareSignalLocked } from './prepare-signal.js'
 import { seatFor } from './seats.js'
-import { newRecord, updateRecord } from './session-records.js'
+import { newSessionRecord, updateSessionRecord } from './session-records.js'
 import { jobTitle } from './session-title.js'
 import { cancelWaitingMessages } from './switches.js'
-import { expectAnswer, markFar } from './tell-hooks.js'
+import { expectAnswer, writeFarMark } from './tell-hooks.js'
 
 export interface TakeResult {
   /** Text that the hook prints. Empty for no answer. */
@@ -95,11 +95,11 @@ export function takePrepared(deps: EngineDependencies, prepared: PreparedSignal)
   const lagged = record.unsettled.length > 0 && observation.observed.length === 0
   const begins = signal.kind === 'compact-start'
   if (!options.again) {
-    confirmDelivered(context)
+    confirmDeliveredMessages(context)
     if (!begins) applyKind(context, observation.summary ?? null)
   }
   const { crossed, hasReading } = applyMeasurements(context, observation)
-  if (observation.gaveUp) noteFailedCompaction(context, observation.gaveUp)
+  if (observation.gaveUp) endFailedCompaction(context, observation.gaveUp)
   if (hasReading && !signal.subagent) record.silence = { toolCalls: 0, since: at, alarmed: false }
   if (!options.again) {
     // Transcript entries that exist when a compaction begins came before the compaction.
@@ -118,13 +118,13 @@ export function takePrepared(deps: EngineDependencies, prepared: PreparedSignal)
   // Without a server, the hook's own process answers.
   // A second process with the same signal must not withdraw that answer.
   if (!options.again) advanceHandoffs(context)
-  if (doubt !== null && !options.again) reportDoubt(context, doubt)
+  if (doubt !== null && !options.again) reportRemovedAnswer(context, doubt)
   if (signal.kind === 'turn-end' && !signal.subagent) scheduleKeepingFacts(context)
   const answer =
     directAnswer(context, options) ??
     answerWithMessages(context, options.deliver, options.unserved ? null : (options.signalId ?? null))
   if (options.unserved && !signal.subagent) expectAnswer(context)
-  const far = (options.served || options.unserved) && !signal.subagent ? markFar(context, observation) : null
+  const far = (options.served || options.unserved) && !signal.subagent ? writeFarMark(context, observation) : null
   deps.store.putSession(record)
   const isLooking = observation.live === null || record.dueWarnings !== undefined
   const unsettled = !observation.settled && isLooking && !signal.subagent
@@ -179,7 +179,7 @@ function openContext(
   const seen = deps.store.readUnlocked(key, observe)
   const observation = signal.limits && !seen.limits.exact ? { ...seen, limits: signal.limits } : seen
   const seat = seatFor(deps.store, signal, observation, known?.seatId ?? null, at, deps.newId)
-  const record = updateRecord(known ?? newRecord(signal, seat, at), signal, observation, at)
+  const record = updateSessionRecord(known ?? newSessionRecord(signal, seat, at), signal, observation, at)
   const job = record.jobId === null ? null : deps.store.job(record.jobId)
   if (job !== null && record.title?.by !== 'job') record.title = jobTitle(job) ?? record.title ?? null
   // A worktree is named after its job, so it would appear as a project of its own.
@@ -265,7 +265,7 @@ function noteLimits(context: SignalContext, before: SessionRecord['planLimits'])
   const reached = signal.limited ? now : now.filter(({ name }) => !known.has(name))
   if (signal.limited && now.length === 0) reached.push({ name: 'usage', usedPercent: 100, resetsAt: null })
   if (reached.length === 0 || context.policy.notify.length === 0) return
-  const stored = context.deps.store.limitNotices(new Date(Date.parse(at) - SAME_LIMIT_MS).toISOString())
+  const stored = context.deps.store.limitNotices(new Date(Date.parse(at) - LIMIT_NOTICE_REPEAT_MS).toISOString())
   notifyUser(
     context,
     reached.flatMap((limit) => limitNotices(limit, at, stored)),
@@ -290,7 +290,7 @@ function reportConfigErrors(context: SignalContext, problems: readonly ConfigPro
   const trouble = problems.map(({ key, reason }) => `${key}: ${reason}`).join('; ')
   if ((record.configTrouble ?? '') === trouble) return
   record.configTrouble = trouble === '' ? null : trouble
-  cancelStale(context, 'the configuration has changed', isAboutSession(context, ['config']))
+  cancelStaleMessages(context, 'the configuration has changed', isAboutSession(context, ['config']))
   if (trouble === '' || !context.enabled || record.jobId !== null) return
   queueConfigNotice(
     context,
@@ -330,7 +330,7 @@ function queueConfigNotice(context: SignalContext, text: string): void {
 /** Applies the effect of the event itself on the session, before any token count is read. */
 function applyKind(context: SignalContext, summary: string | null): void {
   const { signal, record } = context
-  if (signal.kind === 'compact-failed') noteSummariserFailure(context)
+  if (signal.kind === 'compact-failed') storeSummariserFailure(context)
   if (signal.kind === 'waiting') notifyUser(context, [permissionNotice(signal.subagent !== null)])
   if (signal.subagent || (PROVES_RUNNING_CLIENT.has(signal.kind) && isFromDeadClient(context))) return
   switch (signal.kind) {
@@ -350,16 +350,16 @@ function applyKind(context: SignalContext, summary: string | null): void {
       record.state = 'waiting'
       return
     case 'compact-start':
-      noteCompactionStart(context, signal.compaction?.trigger ?? 'auto')
+      storeCompactionStart(context, signal.compaction?.trigger ?? 'auto')
       return
     case 'compact-end':
-      noteCompactionSign(context, 'compact-end', signal.compaction ?? {})
+      storeCompactionSign(context, 'compact-end', signal.compaction ?? {})
       return
     case 'session-end':
       record.state = 'ended'
       record.endedAt = context.at
       if (signal.end?.reason === 'clear')
-        cancelStale(context, 'the conversation was cleared', isAboutSession(context, CONVERSATION_CATEGORIES))
+        cancelStaleMessages(context, 'the conversation was cleared', isAboutSession(context, CONVERSATION_CATEGORIES))
       emit(context, 'session_ended', { reason: signal.end?.reason ?? null })
       keepTranscript(context, 'session-end', 'session-end')
       if (signal.end?.reason !== 'clear' && signal.end?.reason !== 'resume') requestLateBrief(context, 'ended')

@@ -26,7 +26,7 @@ const NO_LEVEL_LEFT = 999_999_999
  * nothing. Returns true when there is such a count.
  * The count holds while no message waits, no level is near and the plugin module reports.
  */
-export function markFar(context: SignalContext, { live }: Observation): boolean {
+export function writeFarMark(context: SignalContext, { live }: Observation): boolean {
   const { record, policy, deps, signal } = context
   const levels = resolveLevels(policy.levels, record.track.limits)
   const isCalm =

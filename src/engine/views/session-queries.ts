@@ -66,7 +66,7 @@ export const isForgotten = ({ forgottenAt, seenAt }: SessionRecord): boolean =>
   forgottenAt !== undefined && seenAt <= forgottenAt
 
 /** True when the default list shows a session: live, or of the last 24 hours, and not forgotten. */
-export function isListed(record: SessionRecord, session: Pick<Session, 'state'>, now: Date): boolean {
+export function isSessionListed(record: SessionRecord, session: Pick<Session, 'state'>, now: Date): boolean {
   return !isForgotten(record) && (isLive(session) || record.seenAt >= dayBefore(now))
 }
 
@@ -95,7 +95,7 @@ export function recentSessions(
   // Many sessions that look live may belong to clients that died long ago.
   const isShown = (record: SessionRecord): boolean => {
     const session = view(record)
-    return isListed(record, session, now) && (!live || isLive(session))
+    return isSessionListed(record, session, now) && (!live || isLive(session))
   }
   return some.filter(isShown).map(row).sort(compareSessions)
 }

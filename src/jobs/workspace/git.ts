@@ -49,7 +49,7 @@ export async function gitText(folder: string, args: readonly string[], context: 
   const end = await git(folder, args, context)
   if (end.exitCode === 0) return end.stdout.replace(/\n$/, '')
   throw new BatonError(
-    `git ${args[0]} failed in ${folder}: ${failureReason(end)}`,
+    `git ${args[0]} failed in ${folder}: ${gitFailureLine(end)}`,
     'fix the cause in that folder, then resume the job',
     EXIT.failed,
   )
@@ -62,7 +62,7 @@ export async function gitTry(folder: string, args: readonly string[], context: G
 }
 
 /** Returns one line that says why a program failed. */
-export function failureReason(end: CommandEnd): string {
+export function gitFailureLine(end: CommandEnd): string {
   if (end.trouble) return end.trouble
   if (end.timedOut) return `timeout after ${Math.round(end.durationMs / 1000)} s`
   const lines = `${end.stderr}\n${end.stdout}`.split('\n').map((line) => line.trim())

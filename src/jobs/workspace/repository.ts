@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { BatonError, EXIT } from '../../lib/errors.js'
 import { readNamedFile } from '../../lib/named-file.js'
 import { nearestName } from '../../lib/nearest-name.js'
-import { failureReason, type GitContext, git, gitText, gitTry } from './git.js'
+import { type GitContext, git, gitFailureLine, gitText, gitTry } from './git.js'
 
 export interface Repository {
   /** Root of the checkout in which the job was requested. Its state is the starting point. */
@@ -24,7 +24,7 @@ export async function repositoryOf(folder: string, context: GitContext): Promise
   if (end.exitCode !== 0) {
     const bare = /must be run in a work tree/.test(end.stderr)
     const what = end.trouble ?? (bare ? 'is a bare repository' : 'is not in a git repository')
-    const why = end.trouble || bare || /not a git repository/i.test(end.stderr) ? what : failureReason(end)
+    const why = end.trouble || bare || /not a git repository/i.test(end.stderr) ? what : gitFailureLine(end)
     throw new BatonError(
       `${folder}: ${why}`,
       'a worktree needs a repository: run `git init`, or set `strategy: none`',

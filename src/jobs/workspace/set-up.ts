@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import type { WorkspaceSpec, WorkspaceState } from '../../contract/records/job.js'
 import { BatonError, EXIT } from '../../lib/errors.js'
-import { failureReason, type GitContext, git, gitTry } from './git.js'
+import { type GitContext, git, gitFailureLine, gitTry } from './git.js'
 import {
   branchBaseOf,
   excludeFromGit,
@@ -132,7 +132,7 @@ async function createWorktree(
     // Git may read a file that another git process has half written, and fail.
     else if (end.exitCode === null || ++tries >= MOST_TRIES)
       throw new BatonError(
-        `the worktree ${path} cannot be created: ${failureReason(end)}`,
+        `the worktree ${path} cannot be created: ${gitFailureLine(end)}`,
         'fix the cause, then resume the job',
         EXIT.failed,
       )
@@ -173,7 +173,7 @@ async function restoreWorktree(
   if (end.exitCode === 0) return known
   throw new BatonError(
     `the worktree ${worktree.path} of job ${request.jobId} is missing and cannot be created again: ` +
-      failureReason(end),
+      gitFailureLine(end),
     hint,
     EXIT.notFound,
   )

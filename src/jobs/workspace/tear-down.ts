@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { relative, sep } from 'node:path'
 import type { WorkspaceSpec, WorkspaceState } from '../../contract/records/job.js'
 import { runCommand } from '../../lib/run-command.js'
-import { failureReason, type GitContext, git, gitEnv, gitTry } from './git.js'
+import { type GitContext, git, gitEnv, gitFailureLine, gitTry } from './git.js'
 import { listWorktrees } from './repository.js'
 
 interface TearDownRequest {
@@ -56,7 +56,7 @@ export async function tearDownWorkspace(request: TearDownRequest, context: GitCo
     if (reason) return kept([...notes, `${path} is kept: ${reason}`], published)
     if (!request.workspace.removeClean) return kept(notes, published)
     const end = await git(repository, ['worktree', 'remove', '--', path], context)
-    if (end.exitCode !== 0) return kept([...notes, `${path} is kept: ${failureReason(end)}`], published)
+    if (end.exitCode !== 0) return kept([...notes, `${path} is kept: ${gitFailureLine(end)}`], published)
   } else await git(repository, ['worktree', 'prune'], context)
   const branchKept = !request.workspace.removeClean || !(await dropBranch(repository, base, branch, context))
   return { kept: false, path, branch: branchKept ? branch : null, published, notes }
@@ -110,7 +110,7 @@ async function whyKept(path: string, repository: string, context: GitContext): P
     ['status', '--porcelain', '-z', '--untracked-files=normal', '--ignore-submodules=none'],
     context,
   )
-  if (status.exitCode !== 0) return `its state is unknown (${failureReason(status)})`
+  if (status.exitCode !== 0) return `its state is unknown (${gitFailureLine(status)})`
   const changes = status.stdout.split('\0').filter((line) => /^.. /.test(line))
   if (changes.length > 0) {
     const names = changes.slice(0, 3).map((line) => line.slice(3))
@@ -177,7 +177,7 @@ async function publish(
   const refs = `refs/heads/${branch}:refs/heads/${branch}`
   const timeoutMs = context.remoteTimeoutMs ?? REMOTE_TIMEOUT_MS
   const end = await git(repository, ['push', '--quiet', '-u', remote, refs], { ...context, timeoutMs })
-  if (end.exitCode !== 0) return failed(`the branch ${branch} is not pushed to ${remote}: ${failureReason(end)}`)
+  if (end.exitCode !== 0) return failed(`the branch ${branch} is not pushed to ${remote}: ${gitFailureLine(end)}`)
   if (!createPr) return { pushed: true, pullRequest: null, notes: [] }
   return { pushed: true, ...(await openPullRequest(worktree, remote, words, context, timeoutMs)) }
 }
@@ -219,7 +219,7 @@ async function openPullRequest(
   if (end.exitCode === 0 || (address && /already exists/.test(end.stderr)))
     return { pullRequest: address ?? end.stdout.trim().split('\n').at(-1) ?? null, notes: [] }
   const missing = end.trouble?.includes('ENOENT')
-  const why = missing ? '`gh` is not installed' : failureReason(end)
+  const why = missing ? '`gh` is not installed' : gitFailureLine(end)
   return {
     pullRequest: null,
     notes: [`no pull request was opened: ${why}. The branch ${branch} is pushed; open one by hand`],

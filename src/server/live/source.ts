@@ -1,6 +1,6 @@
 import type { Snapshot } from '../../contract/api/live.js'
 import type { Event } from '../../contract/records/event.js'
-import { isListed } from '../../engine/views/session-queries.js'
+import { isSessionListed } from '../../engine/views/session-queries.js'
 import type { ServerDependencies } from '../dependencies.js'
 import type { RowText } from './rows.js'
 
@@ -49,7 +49,7 @@ export function liveSource(deps: ServerDependencies): LiveSource {
     session(id) {
       const record = store.session(id)
       const row = record && deps.row(record)
-      return row && isListed(record, row, now()) ? JSON.stringify(row) : null
+      return row && isSessionListed(record, row, now()) ? JSON.stringify(row) : null
     },
     seenSince: (time) => store.seenSince(time.toISOString()),
     jobs: () => useCases.jobs(false).map((row) => [row.job_id, JSON.stringify(row)]),

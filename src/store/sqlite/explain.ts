@@ -1,4 +1,4 @@
-import { BatonError, codeOf, reasonOf } from '../../lib/errors.js'
+import { BatonError, errorCodeOf, reasonOf } from '../../lib/errors.js'
 import { quoteForShell } from '../../lib/shell-words.js'
 import type { Database } from './driver.js'
 
@@ -14,7 +14,7 @@ const BUSY = /database (table )?is locked|database is busy/i
 export function explainStoreError(error: unknown, path: string): unknown {
   if (error instanceof BatonError) return error
   const reason = reasonOf(error)
-  const text = `${reason} ${codeOf(error) ?? ''}`
+  const text = `${reason} ${errorCodeOf(error) ?? ''}`
   if (DAMAGED.test(text)) return damagedStoreError(path, reason)
   if (FULL.test(text))
     return new BatonError(

@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, fstatSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { BatonError, codeOf, EXIT, reasonOf } from '../../lib/errors.js'
+import { BatonError, EXIT, errorCodeOf, reasonOf } from '../../lib/errors.js'
 import { quoteForShell } from '../../lib/shell-words.js'
 import { type Database, inTransaction, openDatabase } from './driver.js'
 import { damagedStoreError, explainStoreError, withExplainedErrors } from './explain.js'
@@ -195,7 +195,7 @@ function readHeader(path: string): Header | null {
   try {
     fd = openSync(path, 'r')
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null
+    if (errorCodeOf(error) === 'ENOENT') return null
     throw error
   }
   try {

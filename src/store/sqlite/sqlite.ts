@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import type { Source } from '../../contract/reading.js'
+import type { ReadingSource } from '../../contract/reading.js'
 import type { Message } from '../../contract/records/message.js'
 import type { SeatRecord, SessionRecord, StoredReading, SubagentRecord } from '../../contract/records/session.js'
 import type { Store, SwitchScope } from '../store.js'
@@ -25,7 +25,7 @@ interface ReadingData {
   window_tokens: number | null
   compaction_tokens: number | null
   model: string | null
-  source: Source
+  source: ReadingSource
   exact: boolean
   cycle: number
 }

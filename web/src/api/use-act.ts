@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { type CallProblem, problemFrom } from './call-api.js'
 
 /** Runs an action on the server. `busy` is true while it runs; `trouble` is its error, if any. */
-export function useAct(): {
+export function useAction(): {
   busy: boolean
   trouble: CallProblem | null
   act: (action: () => Promise<void>) => void

@@ -1,6 +1,6 @@
 import { addItem, addProperty, removePart, replaceValue } from '../../../lib/json-edit.js'
 import { type JsonObject, propertyOf, toValue } from '../../../lib/json-text.js'
-import type { CreatedContainers, InsertedEntries, RememberedEntries, WantedEntries } from '../../installer.js'
+import type { CreatedContainers, RememberedEntries, SettingsWithEntries, WantedEntries } from '../../installer.js'
 import {
   hookCommand,
   mentionsBaton,
@@ -20,13 +20,13 @@ import {
   statusLineOf,
 } from './settings-file.js'
 
-export function insertBatonEntries(blank: string, want: WantedEntries): InsertedEntries {
+export function insertBatonEntries(blank: string, want: WantedEntries): SettingsWithEntries {
   const put = insertCalls(blank, want)
   const { text, made } = want.rule ? insertHandoffRule(put.text) : { text: put.text, made: null }
   return { ...put, text, created: { ...put.created, ...(made ? { rule: made } : {}) } }
 }
 
-function insertCalls(blank: string, want: WantedEntries): InsertedEntries {
+function insertCalls(blank: string, want: WantedEntries): SettingsWithEntries {
   let text = isBlankSettings(blank) ? `${blank.startsWith('\uFEFF') ? '\uFEFF' : ''}{}\n` : blank
   const notes: string[] = []
   const root = parseSettings(text)

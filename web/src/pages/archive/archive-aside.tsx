@@ -2,7 +2,7 @@ import { type FormEvent, useState } from 'react'
 import type { ArchiveView } from '../../../../src/contract/api/archives.js'
 import type { ReplyOf } from '../../../../src/contract/api/routes.js'
 import { callApi } from '../../api/call-api.js'
-import { useAct } from '../../api/use-act.js'
+import { useAction } from '../../api/use-act.js'
 import { useCall } from '../../api/use-call.js'
 import { CopyableId, CopyButton, ShellCommand } from '../../parts/copy-button.js'
 import { Dialog } from '../../parts/dialog.js'
@@ -171,7 +171,7 @@ function ForgetDialog(props: ForgetProps) {
 
 function ForgetForm({ session, onClose }: ForgetProps) {
   const [typed, setTyped] = useState('')
-  const { busy, trouble, act } = useAct()
+  const { busy, trouble, act } = useAction()
   const kept = useCall('archives', { query: { session, limit: 1_000 } })
   const start = session.slice(0, 6)
   const isSure = typed.trim().toLowerCase() === start.toLowerCase()
@@ -248,7 +248,7 @@ function RestoreDialog(props: RestoreProps) {
 function RestoreForm({ archive, subagent, onClose }: RestoreProps) {
   const [to, setTo] = useState('')
   const [force, setForce] = useState(false)
-  const { busy, trouble, act } = useAct()
+  const { busy, trouble, act } = useAction()
   const [done, setDone] = useState<ReplyOf<'restoreArchive'> | null>(null)
   const submit = (event: FormEvent): void => {
     event.preventDefault()

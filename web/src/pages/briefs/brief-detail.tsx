@@ -13,7 +13,15 @@ import { MissingRecord, Problem, Skeleton } from '../../parts/page-states.js'
 import { RelativeTime } from '../../parts/relative-time.js'
 import { briefHref, sessionHref } from '../../parts/route.js'
 import { StateBadge } from '../../parts/state-badge.js'
-import { AUTHORS, briefTitle, countsByKind, isInReview, isOpen, kindText, missingByKind } from './brief-facts.js'
+import {
+  AUTHORS,
+  briefTitle,
+  canStillChange,
+  countsByKind,
+  isInReview,
+  kindText,
+  missingByKind,
+} from './brief-facts.js'
 import { BriefEditor, DecideButtons, ReviewCountdown } from './brief-review.js'
 import { BriefStatus } from './brief-status.js'
 import { BriefDiff, BriefText } from './brief-text.js'
@@ -47,7 +55,7 @@ function Brief({ brief, refetch }: { brief: BriefDetail; refetch: () => void }) 
       <PageHead title={title} label={title}>
         {!editing && (
           <DecideButtons brief={brief} done={refetch}>
-            {text !== null && isOpen(brief) && (
+            {text !== null && canStillChange(brief) && (
               <button type="button" className="button" data-act="edit" onClick={() => setEditing(true)}>
                 Edit
               </button>

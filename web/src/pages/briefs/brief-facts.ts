@@ -8,7 +8,7 @@ import { countedNoun } from '../../parts/format.js'
 const OVER: ReadonlySet<BriefView['status']> = new Set(['used', 'superseded', 'cancelled', 'failed'])
 
 /** True while the brief can still be edited or cancelled. */
-export const isOpen = ({ status }: Pick<BriefView, 'status'>): boolean => !OVER.has(status)
+export const canStillChange = ({ status }: Pick<BriefView, 'status'>): boolean => !OVER.has(status)
 export const isInReview = ({ status }: Pick<BriefView, 'status'>): boolean => status === 'review'
 
 export const AUTHORS: Readonly<Record<BriefView['author'], string>> = {

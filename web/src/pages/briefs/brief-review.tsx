@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { BriefDetail, BriefRow } from '../../../../src/contract/api/briefs.js'
 import { callApi, problemFrom } from '../../api/call-api.js'
-import { useAct } from '../../api/use-act.js'
+import { useAction } from '../../api/use-act.js'
 import { CopyButton } from '../../parts/copy-button.js'
 import { ConfirmDialog } from '../../parts/dialog.js'
 import { bytesText, exactTimeText, folderName, percentText, twoDigits } from '../../parts/format.js'
@@ -9,7 +9,7 @@ import { Link, navigate } from '../../parts/navigation.js'
 import { Problem, type ProblemView } from '../../parts/page-states.js'
 import { briefHref } from '../../parts/route.js'
 import { showToast } from '../../parts/toast.js'
-import { AUTHORS, briefTitle, completedText, isInReview, isOpen } from './brief-facts.js'
+import { AUTHORS, briefTitle, canStillChange, completedText, isInReview } from './brief-facts.js'
 
 /** Buttons to approve and cancel a brief. `withLink` adds a link to its text. */
 export function DecideButtons({
@@ -23,7 +23,7 @@ export function DecideButtons({
   withLink?: boolean
   children?: ReactNode
 }) {
-  const { busy, trouble, act } = useAct()
+  const { busy, trouble, act } = useAction()
   const [asking, setAsking] = useState(false)
   const decide = (route: 'approveBrief' | 'cancelBrief', confirmation: string): void =>
     act(async () => {
@@ -39,7 +39,7 @@ export function DecideButtons({
     <div className="decide">
       <div className="row">
         {children}
-        {isOpen(brief) && (
+        {canStillChange(brief) && (
           <button type="button" className="button" data-act="cancel" disabled={busy} onClick={() => setAsking(true)}>
             Cancel the brief…
           </button>

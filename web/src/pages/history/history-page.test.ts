@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { applyFrames, INITIAL_STATE } from '../../live/live-state.js'
 import { makeEvent, makeSessionRow, makeSnapshot } from '../../testing/live-rows.js'
-import { axisScale, barsOf, datedBars, dateText, type HistoryDay, spentMark } from './history-page.js'
+import { axisScale, barsOf, barsWithDateLabel, dateText, type HistoryDay, spentMark } from './history-page.js'
 
 test('the mark of a history changes only with spend and with the events it counts', () => {
   expect(spentMark(INITIAL_STATE)).toBe('')
@@ -75,14 +75,14 @@ describe('bars of a history', () => {
 
   test('a chart labels few dates, and the first day of each month when it spans several', () => {
     const month = barsOf(days(30), 'sessions')
-    expect(datedBars(month).map((at) => month[at]!.from)).toEqual([
+    expect(barsWithDateLabel(month).map((at) => month[at]!.from)).toEqual([
       '2026-01-06',
       '2026-01-14',
       '2026-01-22',
       '2026-01-30',
     ])
     const quarter = barsOf(days(100), 'sessions')
-    expect(datedBars(quarter).map((at) => dateText(quarter[at]!.from))).toEqual(['1 Feb', '1 Mar', '1 Apr'])
-    expect(datedBars(barsOf(days(365), 'sessions')).length).toBeLessThanOrEqual(6)
+    expect(barsWithDateLabel(quarter).map((at) => dateText(quarter[at]!.from))).toEqual(['1 Feb', '1 Mar', '1 Apr'])
+    expect(barsWithDateLabel(barsOf(days(365), 'sessions')).length).toBeLessThanOrEqual(6)
   })
 })

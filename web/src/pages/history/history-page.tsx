@@ -1,6 +1,6 @@
 import './history.css'
 import { type PointerEvent, type ReactNode, useState } from 'react'
-import type { History } from '../../../../src/contract/api/history.js'
+import type { SpendHistory } from '../../../../src/contract/api/history.js'
 import type { Event } from '../../../../src/contract/records/event.js'
 import { useCall } from '../../api/use-call.js'
 import { useRefetchWhileVisible } from '../../api/use-refetch.js'
@@ -57,7 +57,7 @@ export default function HistoryPage() {
   )
 }
 
-function Recorded({ history, since }: { history: History; since: string }) {
+function Recorded({ history, since }: { history: SpendHistory; since: string }) {
   const { totals, days, projects, models } = history
   return (
     <>
@@ -91,7 +91,7 @@ function Recorded({ history, since }: { history: History; since: string }) {
 
 const NO_COST = 'No client reported costs.'
 
-function Totals({ totals }: { totals: History['totals'] }) {
+function Totals({ totals }: { totals: SpendHistory['totals'] }) {
   const figures: [name: string, value: string, description: string][] = [
     ['Spend', moneyText(totals.cost_usd), totals.cost_usd === null ? NO_COST : 'as reported by the clients'],
     ['Sessions', groupedText(totals.sessions), countedNoun(totals.steps, 'step')],
@@ -119,7 +119,7 @@ function Totals({ totals }: { totals: History['totals'] }) {
   )
 }
 
-function ByDay({ days }: { days: History['days'] }) {
+function ByDay({ days }: { days: SpendHistory['days'] }) {
   const [measureParameter, setMeasure] = useParameter('of')
   const usual: Measure = days.some((day) => (day.cost_usd ?? 0) > 0) ? 'cost_usd' : 'sessions'
   const measure = isMeasure(measureParameter) ? measureParameter : usual
@@ -316,7 +316,7 @@ function BarChart({
 }) {
   const [at, setAt] = useState<number | null>(null)
   const { top, lines } = axisScale(Math.max(0, ...bars.map(({ value }) => value ?? 0)), isWhole)
-  const dated = new Set(datedBars(bars))
+  const dated = new Set(barsWithDateLabel(bars))
   const bar = at === null ? undefined : bars[at]
   const point = (event: PointerEvent<HTMLDivElement>): void => {
     const { left, width } = event.currentTarget.getBoundingClientRect()
@@ -371,8 +371,8 @@ function BarChart({
   )
 }
 
-type Figures = History['totals']
-export type HistoryDay = History['days'][number]
+type Figures = SpendHistory['totals']
+export type HistoryDay = SpendHistory['days'][number]
 
 interface Bar {
   /** Date of the day, as `2026-11-16`, or of the first day of the week. */
@@ -414,7 +414,7 @@ export function axisScale(greatest: number, isWhole: boolean): { top: number; li
 }
 
 /** Bars that get a date label: the first of each month, or evenly spaced ones within one month. */
-export function datedBars(bars: readonly Bar[]): number[] {
+export function barsWithDateLabel(bars: readonly Bar[]): number[] {
   const months = bars.flatMap(({ from }, at) =>
     at > 0 && from.slice(0, 7) !== bars[at - 1]!.from.slice(0, 7) ? [at] : [],
   )

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react'
 import type { JobView } from '../../../../src/contract/api/jobs.js'
 import { callApi } from '../../api/call-api.js'
-import { useAct } from '../../api/use-act.js'
+import { useAction } from '../../api/use-act.js'
 import { useClock } from '../../parts/clock.js'
 import { ConfirmDialog } from '../../parts/dialog.js'
 import { relativeText, toSentence } from '../../parts/format.js'
@@ -115,7 +115,7 @@ export function JobActions({ job, done }: { job: JobView; done: () => void }) {
   const resumable = useClock((now) => mayResume(job, now))
   const pausable = useClock((now) => mayPause(job, now))
   const [asking, setAsking] = useState(false)
-  const { busy, trouble, act } = useAct()
+  const { busy, trouble, act } = useAction()
   const runAction = (route: 'cancelJob' | 'pauseJob' | 'resumeJob', confirmation: string): void =>
     act(async () => {
       try {

@@ -3,7 +3,7 @@ import type { MessageView } from '../../../../src/contract/api/messages.js'
 import type { SessionDetail } from '../../../../src/contract/api/sessions.js'
 import type { Event } from '../../../../src/contract/records/event.js'
 import { callApi } from '../../api/call-api.js'
-import { useAct } from '../../api/use-act.js'
+import { useAction } from '../../api/use-act.js'
 import { useCall } from '../../api/use-call.js'
 import { useRefetchOnChange } from '../../api/use-refetch.js'
 import { CopyableId, ShellCommand } from '../../parts/copy-button.js'
@@ -220,7 +220,7 @@ function SendBox({ session, sent }: { session: SessionDetail; sent: () => void }
   const form = useRef<HTMLFormElement>(null)
   const [text, setText] = useState('')
   const [mode, setMode] = useState<keyof typeof DELIVERY_MODES>('sequential')
-  const { busy, trouble, act } = useAct()
+  const { busy, trouble, act } = useAction()
   const send = (event: FormEvent): void => {
     event.preventDefault()
     if (text.trim() === '') return
@@ -286,7 +286,7 @@ function MessageText({ text }: { text: string }) {
 }
 
 function MessageEntry({ message, refetch }: { message: MessageView; refetch: () => void }) {
-  const { busy, trouble, act } = useAct()
+  const { busy, trouble, act } = useAction()
   const withdraw = (): void =>
     act(async () => {
       await callApi('unsend', { id: message.message_id })

@@ -3,7 +3,7 @@ import './session.css'
 import { useState } from 'react'
 import type { Forecast, HandoffView, SessionDetail } from '../../../../src/contract/api/sessions.js'
 import { callApi, problemFrom } from '../../api/call-api.js'
-import { useAct } from '../../api/use-act.js'
+import { useAction } from '../../api/use-act.js'
 import { useCall } from '../../api/use-call.js'
 import { seatName } from '../../live/seats.js'
 import { CopyableId, CopyButton } from '../../parts/copy-button.js'
@@ -252,7 +252,7 @@ function resumeCommand({ agent, session_id: id, job_id }: SessionDetail): string
 /** Buttons that change a session. */
 function SessionActions({ session, refetch }: { session: SessionDetail; refetch: () => void }) {
   const [asking, setAsking] = useState(false)
-  const { busy, act } = useAct()
+  const { busy, act } = useAction()
   const { session_id: id, enabled } = session
   const isOver = session.state === 'ended'
   const toggle = (): void =>
@@ -297,7 +297,7 @@ function AskHandoff({
   refetch: () => void
 }) {
   const [reason, setReason] = useState('')
-  const { busy, trouble, act } = useAct()
+  const { busy, trouble, act } = useAction()
   const ask = (): void =>
     act(async () => {
       await callApi('handOff', {
@@ -342,7 +342,7 @@ function HandoffStrip({
 }) {
   const waits = handoffWaitText(handoff)
   const [asking, setAsking] = useState(false)
-  const { busy, trouble, act, reset } = useAct()
+  const { busy, trouble, act, reset } = useAction()
   const cancel = (): void =>
     act(async () => {
       await callApi('cancelHandoff', { id: session.session_id })
