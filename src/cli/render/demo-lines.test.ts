@@ -52,8 +52,8 @@ test('around the compaction the story names the archived, lost and restored fact
     expect.stringMatching(/archived.*\b325 kB\b/),
     expect.stringContaining('compacted'),
     expect.stringMatching(/kept 2 of 6.*“Never y”/),
-    expect.stringMatching(/put back.*\b4 facts\b/),
-    expect.stringMatching(/put back.*\b1 fact\b/),
+    expect.stringMatching(/told again.*\b4 facts\b/),
+    expect.stringMatching(/told again.*\b1 fact\b/),
   ])
   expect(story).toMatchObject({ cycle: 2, compactions: 1, used: null })
 })

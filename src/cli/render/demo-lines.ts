@@ -51,7 +51,7 @@ export function sessionLine(
     case 'recovery_delivered': {
       const facts = formatCount(Number(data.facts), 'fact')
       const when = data.step === 1 ? 'with the next request' : 'that the summary lacks'
-      return `  ${paint('put back', 'green')}: ${facts} ${when}`
+      return `  ${paint('told again', 'green')}: ${facts} ${when}`
     }
     case 'cycle_started': {
       if (data.reason !== 'compaction') return null
@@ -175,7 +175,7 @@ export function reportLines(summary: Summary, columns: number, paint: Paint): st
     ),
     ...summary.recovered.map(
       ({ facts, in_request: at, copies }) =>
-        `put back: ${formatCount(facts, 'fact')} in request ${at}, ${formatCount(copies, 'copy', 'copies')}`,
+        `told again: ${formatCount(facts, 'fact')} in request ${at}, ${formatCount(copies, 'copy', 'copies')}`,
     ),
     ...(summary.rule_back ? [`so every later request contains “${DEMO_RULE}” again`] : []),
   ]

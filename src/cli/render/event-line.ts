@@ -21,7 +21,7 @@ const NAMES: Record<Event['type'], string> = {
   compaction_complete: 'compaction ended',
   archive_created: 'archived',
   loss_report: 'loss report',
-  recovery_delivered: 'facts put back',
+  recovery_delivered: 'facts told again',
   handoff_requested: 'handoff requested',
   handoff_started: 'handoff started',
   handoff_completed: 'handoff completed',

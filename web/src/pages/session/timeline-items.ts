@@ -138,7 +138,7 @@ export function eventText({ type, data }: Event): EventText {
     case 'loss_report':
       return say('Loss report', [`${text(data.facts_kept)} of ${text(data.facts)} facts kept`])
     case 'recovery_delivered':
-      return say('Facts put back', [typeof data.facts === 'number' ? countedNoun(data.facts, 'fact') : null], 'good')
+      return say('Facts told again', [typeof data.facts === 'number' ? countedNoun(data.facts, 'fact') : null], 'good')
     case 'handoff_requested':
       return say('Handoff requested', [
         data.cause === 'level' ? `by level ${text(data.level)}` : `by ${text(data.cause)}`,
