@@ -89,14 +89,14 @@ export function Gauge(props: {
   )
 }
 
-/** The percentage beside the bar, with `≈` in front when the compaction point is estimated. */
+/** The percentage beside the bar, with `~` in front when the compaction point is estimated. */
 export function GaugeNumber({ figures }: { figures: GaugeFigures }) {
   const percent = percentOf(figures)
   return (
     <span className="gauge-number" data-severity={severityOf(figures.level ?? null, percent)}>
       {percent !== null && figures.exact === false && (
         <span className="gauge-about" title="Estimated: the client did not report its compaction point">
-          ≈
+          ~
         </span>
       )}
       {percentText(percent)}

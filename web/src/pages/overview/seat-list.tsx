@@ -137,7 +137,7 @@ function Forecast({ row }: { row: SessionRow }) {
       className="quiet nowrap"
       title={`A step is one answer of the model. It takes ${groupedText(row.tokens_per_step)} tokens in this cycle.`}
     >
-      {row.steps_left === 0 ? 'compacts at the next step' : `~${countedNoun(row.steps_left, 'step')} left`}
+      {row.steps_left === 0 ? 'compacts at the next step' : `≈${countedNoun(row.steps_left, 'step')} left`}
     </span>
   )
 }

@@ -141,7 +141,7 @@ function StepsLeft({ session }: { session: SessionDetail }) {
   return (
     <div>
       <dt>until compaction</dt>
-      <dd>{steps === null || session.state === 'ended' ? '–' : `~${countedNoun(steps, 'step')}`}</dd>
+      <dd>{steps === null || session.state === 'ended' ? '–' : `≈${countedNoun(steps, 'step')}`}</dd>
       <dd className="quiet">
         {steps === null || session.state === 'ended'
           ? 'not known'
@@ -160,7 +160,7 @@ function StepsLeft({ session }: { session: SessionDetail }) {
 function stepRange(level: Forecast['levels'][number] | null): string | null {
   if (level === null) return null
   const minutes =
-    level.minutes === null ? null : level.minutes < 1 ? 'under a minute' : `~${durationText(level.minutes * 60_000)}`
+    level.minutes === null ? null : level.minutes < 1 ? 'under a minute' : `≈${durationText(level.minutes * 60_000)}`
   const steps =
     level.low === null || level.high === null || level.low === level.high ? null : `${level.low} to ${level.high} steps`
   return [steps, minutes].filter((part) => part !== null).join(', ') || null
@@ -170,7 +170,7 @@ function nextLevel(forecast: Forecast | null, used: number | null): string | nul
   const next = forecast?.levels.find(
     ({ at_tokens: at, name }) => name !== 'compaction' && at !== null && used !== null && at > used,
   )
-  return next === undefined || next.steps === null ? null : `${next.name} in ~${countedNoun(next.steps, 'step')}`
+  return next === undefined || next.steps === null ? null : `${next.name} in ≈${countedNoun(next.steps, 'step')}`
 }
 
 function SessionHead({ session, refetch }: { session: SessionDetail; refetch: () => void }) {
