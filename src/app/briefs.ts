@@ -135,8 +135,10 @@ const PREFIX = 'brief_'
 
 /**
  * Finds a brief by its id or the id's beginning. Null when none matches. Throws when several match.
+ * The id may be copied from a table that cut it, so it may end in an ellipsis.
  */
-export function findBriefNamed({ store }: Pick<App, 'store'>, id: string): BriefRecord | null {
+export function findBriefNamed({ store }: Pick<App, 'store'>, written: string): BriefRecord | null {
+  const id = written.replace(/…$/, '')
   const exact = store.brief(id)
   if (exact) return exact
   const beginning = id.startsWith(PREFIX) ? id : `${PREFIX}${id}`

@@ -22,7 +22,7 @@ import { viewHandoff } from '../engine/views/brief-view.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 import { allFactsOf, briefNamed, cancelBrief, findBriefNamed, verifySignatureIn } from './briefs.js'
 import { typeMessagesInBackground } from './messages.js'
-import { seatByName } from './sessions.js'
+import { seatByName, seatName } from './sessions.js'
 
 export interface HandoffUseCases {
   handOff(record: SessionRecord, reason: string | null): HandoffView
@@ -153,7 +153,7 @@ export function handoffUnderWay({ store }: Pick<App, 'store'>, seatId: string, s
   const handoff = open.find(({ sessionId }) => session.length > 3 && sessionId.startsWith(session)) ?? open.at(-1)
   if (handoff) return handoff
   throw new BatonError(
-    `Seat ${store.seat(seatId)?.name ?? seatId.slice(0, 12)} has no open handoff.`,
+    `Seat ${seatName({ store }, seatId)} has no open handoff.`,
     'baton handoffs list --all shows its past briefs.',
     EXIT.notFound,
   )

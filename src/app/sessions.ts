@@ -22,6 +22,7 @@ import { BatonError, EXIT } from '../lib/errors.js'
 import { formatCount } from '../lib/format-count.js'
 import { nearestName } from '../lib/nearest-name.js'
 import { replaceControls } from '../lib/replace-controls.js'
+import { shortSeatId } from '../lib/short-seat-id.js'
 import { isSilent } from '../policy/silence.js'
 import type { SwitchScope } from '../store/store.js'
 
@@ -192,8 +193,8 @@ export function silentSessions(app: App, sessions: readonly Session[]): string[]
 }
 
 /** Returns the name of the seat (terminal or job), or the beginning of its id. */
-export function seatName(app: App, seatId: string): string {
-  return app.store.seat(seatId)?.name ?? seatId.slice(0, 12)
+export function seatName({ store }: Pick<App, 'store'>, seatId: string): string {
+  return store.seat(seatId)?.name ?? shortSeatId(seatId)
 }
 
 const LONGEST_NAME = 64

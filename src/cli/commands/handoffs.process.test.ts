@@ -78,7 +78,7 @@ test('handoffs show prints text, front matter, check, additions and handoff, and
   const fixture = homeWithWorkingSession()
   const { brief_id, path } = await given(fixture)
   const short = brief_id.slice(6, 12)
-  const shown = (await fixture.run(['handoffs', 'show', short, '--json'])).json
+  const shown = (await fixture.run(['handoffs', 'show', `${short}…`, '--json'])).json
   expect(shown).toMatchObject({
     brief_id,
     verdict: 'genuine',

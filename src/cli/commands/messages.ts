@@ -1,6 +1,6 @@
 import { callingSender, messageIdNamed, refuseUnlessRunning, sendText, typeMessages } from '../../app/messages.js'
 import { withOpenApp } from '../../app/open-app.js'
-import { seatByName } from '../../app/sessions.js'
+import { seatByName, seatName } from '../../app/sessions.js'
 import type { DeliveryMode } from '../../contract/level.js'
 import type { Message } from '../../contract/records/message.js'
 import { cancelNamedMessage } from '../../engine/messages/send-message.js'
@@ -209,7 +209,7 @@ function columns(
       title: 'SEAT',
       dropAt: 2,
       shrinkTo: 9,
-      cell: (m) => replaceControls(app.store.seat(m.seat_id)?.name ?? m.seat_id.slice(0, 9)),
+      cell: (m) => replaceControls(seatName(app, m.seat_id)),
     },
     { title: 'ABOUT', dropAt: 9, cell: (m) => m.session_id?.slice(0, 8) ?? '–' },
     { title: 'FROM', dropAt: 8, shrinkTo: 8, cell: (m) => replaceControls(m.sender) },

@@ -1,5 +1,6 @@
 import type { Session } from '../../contract/api/session-view.js'
 import { replaceControls } from '../../lib/replace-controls.js'
+import { shortSeatId } from '../../lib/short-seat-id.js'
 import { percentText, shortenTokens } from '../../policy/numbers.js'
 import { fillBar, fillColour } from './gauge.js'
 import type { Paint } from './screen.js'
@@ -118,7 +119,7 @@ function dimIfEnded({ session }: SessionRow, { paint }: TableOptions, text: stri
 }
 
 function seatText({ session, seatName }: SessionRow): string {
-  return replaceControls(seatName ?? session.seat_id.slice(0, 9))
+  return replaceControls(seatName ?? shortSeatId(session.seat_id))
 }
 
 function modelText(model: string | null): string {

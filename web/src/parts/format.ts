@@ -110,6 +110,9 @@ export function exactTimeText(at: string | number): string {
   return `${dayText(date)} ${clockText(at)} (${zone})`
 }
 
+/** First characters of a seat's id, as many as `baton status` prints and `baton show` accepts. */
+export const shortSeatId = (id: string): string => id.slice(0, 9)
+
 /** First eight characters of a long id: enough to recognise a session. */
 export const shortId = (id: string): string => (id.length > 12 ? id.slice(0, 8) : id)
 

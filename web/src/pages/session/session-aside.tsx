@@ -9,7 +9,7 @@ import { useRefetchOnChange } from '../../api/use-refetch.js'
 import { CopyableId, ShellCommand } from '../../parts/copy-button.js'
 import { DELIVERY_MODES } from '../../parts/delivery-modes.js'
 import { FactsList } from '../../parts/facts-list.js'
-import { bytesText, countedNoun, percentText, shortId, tokensText } from '../../parts/format.js'
+import { bytesText, countedNoun, percentText, shortId, shortSeatId, tokensText } from '../../parts/format.js'
 import { SubagentGauge } from '../../parts/gauge.js'
 import { Link } from '../../parts/navigation.js'
 import { Section } from '../../parts/page-head.js'
@@ -161,7 +161,7 @@ function Details({ session }: { session: SessionDetail }) {
           ['compacts', session.compaction_mode === null ? null : COMPACTIONS[session.compaction_mode]],
           ['limits from', session.limits_reason],
           ['measured by', session.source !== null && SOURCES[session.source]],
-          ['seat', <CopyableId key="seat" id={session.seat_id} label="seat id" short={shortId(session.seat_id)} />],
+          ['seat', <CopyableId key="seat" id={session.seat_id} label="seat id" short={shortSeatId(session.seat_id)} />],
           ...planLimits(session),
         ]}
       />
