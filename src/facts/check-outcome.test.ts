@@ -68,6 +68,13 @@ test('a command whose status a filter hides is unknown unless its output shows a
   expect(commandOutcome('git log | head -3', end('a'))).toBe('passed')
 })
 
+test('a command line of hundreds of programs is not judged, because that takes seconds', () => {
+  const end = { output: '', exitCode: 0, ok: true }
+  expect(checkOutcome('make lint && '.repeat(200), end, null)).toBe('unknown')
+  expect(commandOutcome('git push && '.repeat(200), end)).toBe('unknown')
+  expect(commandOutcome('git push && '.repeat(50), end)).toBe('passed')
+})
+
 const cases = VERDICTS.flatMap((verdict) => [
   ...(verdict.passedExamples ?? []).map((text) => [verdict.program, text, 'passed'] as const),
   ...(verdict.failedExamples ?? []).map((text) => [verdict.program, text, 'failed'] as const),
