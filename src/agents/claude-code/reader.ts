@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { lookAtNamedFile, namesInFolder, readNamedFile, readNamedText } from '../../lib/named-file.js'
 import { isRequest, shortTitle } from '../../lib/short-title.js'
@@ -93,7 +94,7 @@ function transcriptsBelow(folder: string, depth = 0): ReturnType<TranscriptReade
   for (const name of namesInFolder(folder, MOST_NAMES).sort()) {
     const path = join(folder, name)
     if (!name.endsWith('.jsonl')) {
-      if (depth === DEEPEST || name === 'subagents') continue
+      if (depth === DEEPEST || name === 'subagents' || isLink(path)) continue
       const below = transcriptsBelow(path, depth + 1)
       found.push(...below.found)
       unreadable.push(...below.unreadable)
@@ -106,6 +107,12 @@ function transcriptsBelow(folder: string, depth = 0): ReturnType<TranscriptReade
   }
   return { found, unreadable }
 }
+
+/**
+ * True for a link. Links to folders are not followed: sixty links to their own folder would make
+ * thirteen million folders.
+ */
+const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
 
 const inside = (folder: string): string[] =>
   namesInFolder(folder, MOST_NAMES)
