@@ -123,6 +123,14 @@ describe('claimed answers', () => {
 })
 
 describe('the mark of a near level', () => {
+  test('what is no file in place of a mark is replaced', () => {
+    for (const name of ['s1.near', 's1.far']) mkdirSync(join(dir, name), { recursive: true })
+    outbox.markFar('s1', { below: 10, level: 20 })
+    outbox.markNear('s1', ['Stop'])
+    expect(readFileSync(join(dir, 's1.near'), 'utf8')).toBe('Stop\n')
+    expect(names()).toEqual(['s1.near'])
+  })
+
   test('the mark of a near level is stored beside the answers and removed again', () => {
     outbox.markNear('s1', ['PostToolBatch'])
     outbox.markNear('s1', ['PostToolBatch'])

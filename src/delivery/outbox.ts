@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { join } from 'node:path'
 import type { DeliveredAnswer, Outbox, PreparedAnswer } from '../contract/outbox.js'
 import { errorCodeOf } from '../lib/errors.js'
+import { readNamedText } from '../lib/named-file.js'
 import { scaleTimeout } from '../lib/patience.js'
 
 const IN_FLIGHT_MS = 3_000
@@ -50,10 +51,10 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
   /** Writes a mark. An empty text removes it. */
   const setMark = (name: string, text: string): void => {
     const mark = join(dir, name)
-    // Test for the file first, because a failed read takes a large part of this function's time.
-    if ((existsSync(mark) ? readFileSync(mark, 'utf8') : '\n') === `${text}\n`) return
-    if (text === '') rmSync(mark, { force: true })
-    else {
+    if ((readMark(mark) ?? '\n') === `${text}\n` && (text !== '' || !existsSync(mark))) return
+    // Anything else than a file is replaced, such as a pipe, which would hold the store's lock.
+    rmSync(mark, { recursive: true, force: true })
+    if (text !== '') {
       mkdirSync(dir, { recursive: true, mode: 0o700 })
       writeFileSync(mark, `${text}\n`, { mode: 0o600 })
     }
@@ -124,10 +125,14 @@ export function folderOutbox(dir: string, now: () => Date): Outbox {
   }
 }
 
+const LONGEST_MARK = 4096
+
+/** Reads a mark. Null when there is none. */
+const readMark = (mark: string): string | null => readNamedText(mark, { owner: 'this-user', most: LONGEST_MARK })
+
 /** Returns until when a mark with this figure holds, in seconds. 0 when there is no such mark. */
 function farUntil(mark: string, below: number): number {
-  if (!existsSync(mark)) return 0
-  const [figure, until] = readFileSync(mark, 'utf8').split(' ')
+  const [figure, until] = readMark(mark)?.split(' ') ?? []
   return figure === String(below) ? Number(until) : 0
 }
 
