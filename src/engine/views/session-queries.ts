@@ -100,7 +100,12 @@ export function recentSessions(
   return some.filter(isShown).map(row).sort(compareSessions)
 }
 
-const ORDER: Record<Session['state'], number> = { waiting: 0, working: 1, compacting: 1, idle: 2, unknown: 3, ended: 4 }
+const STATE_RANK: Record<Session['state'], number> = { waiting: 0, working: 1, compacting: 1, idle: 2, unknown: 3, ended: 4 }
+
+/** Rank of a session in lists. A brief that waits for its review waits for the user. */
+function rankOf(row: SessionRow): number {
+  return isLive(row) && row.handoff?.state === 'review' ? STATE_RANK.waiting : STATE_RANK[row.state]
+}
 
 /**
  * Orders sessions in every list: waiting for the user, working, idle, ended.
@@ -111,7 +116,7 @@ const ORDER: Record<Session['state'], number> = { waiting: 0, working: 1, compac
  */
 export function compareSessions(a: SessionRow, b: SessionRow): number {
   const age = (row: SessionRow): string => (isLive(row) ? row.started_at : (row.ended_at ?? row.seen_at))
-  if (ORDER[a.state] !== ORDER[b.state]) return ORDER[a.state] - ORDER[b.state]
+  if (rankOf(a) !== rankOf(b)) return rankOf(a) - rankOf(b)
   if (age(a) !== age(b)) return age(a) < age(b) ? 1 : -1
   return a.session_id < b.session_id ? -1 : 1
 }

@@ -47,8 +47,38 @@ test('sessions are sorted by state, running ones by their newest start and ended
   ])
 })
 
+const REVIEWED = makeSessionRow({
+  session_id: 'idle-in-review',
+  state: 'idle',
+  started_at: at(1),
+  handoff: {
+    handoff_id: 'handoff_1',
+    seat_id: 'seat_1',
+    session_id: 'idle-in-review',
+    state: 'review',
+    state_at: at(2),
+    due_at: null,
+    cause: 'level',
+    level: 'handoff',
+    reason: null,
+    requested_at: at(2),
+    brief_id: 'brief_1',
+    way: null,
+    new_session_id: null,
+    number: 1,
+    trouble: null,
+    hindered_by: null,
+  },
+})
+
+test('an idle session whose brief waits for a review is listed with those that wait for the user', () => {
+  const order = [...ROWS, REVIEWED].toSorted(compareSessions).map(({ session_id }) => session_id)
+  expect(order.indexOf('idle-in-review')).toBe(3)
+})
+
 test('the page orders any two sessions as baton status and /api/sessions do', () => {
-  const others = ROWS.flatMap((a) => ROWS.filter((b) => b !== a).map((b) => [a, b] as const))
+  const rows = [...ROWS, REVIEWED]
+  const others = rows.flatMap((a) => rows.filter((b) => b !== a).map((b) => [a, b] as const))
   for (const [a, b] of others)
     expect(Math.sign(compareSessions(a, b)), `${a.session_id} and ${b.session_id}`).toBe(
       Math.sign(compareInEngine(a, b)),

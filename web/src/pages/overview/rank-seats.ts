@@ -123,13 +123,18 @@ const STATES: Record<SessionRow['state'], number> = {
  * only types of the program; the test compares both.
  */
 export function compareSessions(a: SessionRow, b: SessionRow): number {
-  if (STATES[a.state] !== STATES[b.state]) return STATES[a.state] - STATES[b.state]
+  if (rankOf(a) !== rankOf(b)) return rankOf(a) - rankOf(b)
   if (ageOf(a) !== ageOf(b)) return ageOf(a) < ageOf(b) ? 1 : -1
   return a.session_id < b.session_id ? -1 : 1
 }
 
-const ageOf = (row: SessionRow): string =>
-  row.state === 'ended' || row.state === 'unknown' ? (row.ended_at ?? row.seen_at) : row.started_at
+const isLive = ({ state }: SessionRow): boolean => state !== 'ended' && state !== 'unknown'
+
+/** Rank of a session in the list. A brief that waits for its review waits for the user. */
+const rankOf = (row: SessionRow): number =>
+  isLive(row) && row.handoff?.state === 'review' ? STATES.waiting : STATES[row.state]
+
+const ageOf = (row: SessionRow): string => (isLive(row) ? row.started_at : (row.ended_at ?? row.seen_at))
 
 function sortFigure(seat: Seat, sort: Sort, rank: ReadonlyMap<string, number>): number {
   const { current } = seat
