@@ -100,7 +100,14 @@ export function recentSessions(
   return some.filter(isShown).map(row).sort(compareSessions)
 }
 
-const STATE_RANK: Record<Session['state'], number> = { waiting: 0, working: 1, compacting: 1, idle: 2, unknown: 3, ended: 4 }
+const STATE_RANK: Record<Session['state'], number> = {
+  waiting: 0,
+  working: 1,
+  compacting: 1,
+  idle: 2,
+  unknown: 3,
+  ended: 4,
+}
 
 /** Rank of a session in lists. A brief that waits for its review waits for the user. */
 function rankOf(row: SessionRow): number {
