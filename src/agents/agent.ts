@@ -194,8 +194,8 @@ interface OrderChannel {
    */
   hasLostMod(liveDir: string, sessionId: string): boolean
   /**
-   * Gives the plugin module an order to clear the session or submit a prompt. Throws when the order
-   * cannot be written.
+   * Gives the plugin module an order: to clear the session or to submit a prompt.
+   * Throws when the order cannot be written.
    */
   order(liveDir: string, order: Order): void
   /** Returns whether the order is stored in the file that the plugin module reads. */

@@ -187,7 +187,7 @@ export interface CheckContext {
   /**
    * Returns the bytes of a settings file.
    * Null when the file does not exist.
-   * Throws InstallProblem when it cannot be read.
+   * Throws InstallProblem when the settings file exists but cannot be read.
    */
   readSettings(path: string): Buffer | null
   /** Returns the name of a settings file, the same for every spelling of its path. */

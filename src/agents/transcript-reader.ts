@@ -25,8 +25,8 @@ export interface TranscriptReader {
    */
   storedTranscripts(env: Record<string, string | undefined>, from: string | null): StoredTranscript[]
   /**
-   * Lists the transcripts of main conversations in a folder and the folders below it, whatever
-   * their names: exports and copies are seldom named after their session.
+   * Lists the transcripts of main conversations in a folder and the folders below it.
+   * File names do not matter: exports and copies are seldom named after their session.
    * `unreadable` are files and folders that cannot be opened, with the reason.
    */
   transcriptsBelow(folder: string): { found: StoredTranscript[]; unreadable: { path: string; reason: string }[] }

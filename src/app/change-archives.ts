@@ -89,7 +89,7 @@ export function removeArchives(archives: Archives, records: readonly ArchiveReco
     archives: shown,
     freed,
     indexFreed: dry ? null : Math.max(0, before.indexBytes - after.indexBytes),
-    /** True when other archives of the same sessions hold the same bytes. */
+    /** True when other archives of the sessions need some of these bytes, which then stay. */
     shared,
     left: dry ? before.archives - shown.length : after.archives,
     leftBytes: dry ? before.bytes - freed : after.bytes,

@@ -14,8 +14,8 @@ import type { App } from '../engine/open-engine.js'
 import { BatonError, EXIT } from '../lib/errors.js'
 
 /**
- * Deletes the messages that this session received: long texts in files of their own, and texts
- * prepared for its next hook.
+ * Deletes the text of messages that this session received, and the files of long texts.
+ * Deletes the answers prepared for the session's next hook, too.
  * Messages that still wait belong to the seat (terminal or job) and stay.
  */
 function forgetMessages(app: App, sessionId: string): void {

@@ -53,7 +53,7 @@ export function hasStoredTranscripts(env: Env): boolean {
 /**
  * Returns transcripts from before Baton's install, so that a command can offer their import.
  * Null when there are no such transcripts or the user was asked before.
- * `remember` stores that the user was asked.
+ * The returned `remember` stores that the user was asked, so the import is offered only once.
  */
 export function importOffer(
   { app }: OpenedArchives,

@@ -129,8 +129,8 @@ interface StoredConversation {
 }
 
 /**
- * Finds a transcript that the store does not know: the runner may be killed after the client got
- * its prompt and before the first event of the session was stored. Null when there is none.
+ * Finds a session's transcript that the store does not know. Null when there is none.
+ * Such a transcript exists when the runner was killed between the prompt and the first event.
  */
 function findTranscript(env: Record<string, string>, sessionId: string): StoredConversation | null {
   for (const [agent, reader] of Object.entries(transcriptReaders)) {

@@ -12,7 +12,7 @@ import type { Log } from '../lib/log.js'
 /**
  * Opens the runtime for a job's sessions.
  * The scripted runtime plays the file in BATON_JOB_SCRIPT.
- * Without a file, every scripted session ends at once.
+ * Without BATON_JOB_SCRIPT, every session of the scripted runtime ends at once.
  */
 export async function openRuntime(
   agent: string,

@@ -126,7 +126,7 @@ function proveSession(
 
 /**
  * Position of a segment file in a stream.
- * `expected` is null without a record: bytes and hash are unknown before the file is unpacked.
+ * `expected` is null when no archive record names the file: its bytes and hash are then unknown.
  */
 type StreamFile = Pick<SegmentRecord, 'streamId' | 'name' | 'file'> & { expected: SegmentPlace | null }
 

@@ -62,7 +62,7 @@ export interface FinishOptions {
   sessionId?: string
   /**
    * Called inside the transaction that stores an archive or fails it for good.
-   * Meant for events that must not be lost.
+   * The caller stores events about the archive here, so that no event is lost.
    */
   onSettled?(record: ArchiveRecord): void
   /** Receives the number of bytes just processed and the phase: copying or indexing. */

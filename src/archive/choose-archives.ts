@@ -33,7 +33,7 @@ interface ArchiveLookup {
   find(id: string): { sessionId: string } | null
 }
 
-/** Returns a session that has archives, by id or id prefix, or all sessions of a seat. */
+/** Resolves a session id, id prefix or seat to session ids, which may have no archives. */
 export function resolveSessionIds({ store, find }: ArchiveLookup, id: string): string[] {
   const archived = [...new Set(store.archives().map(({ sessionId }) => sessionId))]
   if (archived.includes(id)) return [id]

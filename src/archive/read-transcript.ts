@@ -17,7 +17,7 @@ export interface TranscriptRange extends KeptTranscript {
   before: number | null
   /** Approximate number of entries, because a line is never split. */
   limit: number
-  /** True to return texts without shortening them. */
+  /** True to cut texts only at `WHOLE_TEXT` (5 million characters) instead of at `LONGEST_TEXT`. */
   whole: boolean
 }
 
@@ -170,8 +170,8 @@ const placeBefore = ({ places }: KeptTranscript, line: number): LineStart =>
 /**
  * Passes the lines of an archived transcript from `from` on, until `visit` returns true.
  * A line that is too long is passed as null. Returns where it stopped. Throws DamagedArchive.
- * Holds one chunk in memory and yields to other work between chunks,
- * because a transcript of hundreds of megabytes takes long.
+ * Holds one chunk in memory.
+ * Yields to other work between chunks: a transcript of hundreds of megabytes takes long.
  */
 async function walkLines(
   blocks: Blocks,

@@ -102,8 +102,8 @@ export function checkBrief(
 }
 
 /**
- * Share of the score that the agent's findings have. Measured on 19 labelled sessions: the rank
- * correlation with the questions that a text answers rises from 0.77 to 0.83.
+ * Share of the score that the agent's findings have. Measured on 19 labelled sessions.
+ * The score's rank correlation with the questions a text answers rises from 0.77 to 0.83.
  */
 const FINDINGS_SHARE = 0.3
 /** Newest findings that count; older ones are often superseded. */
@@ -140,8 +140,9 @@ function joinClaims(judged: readonly Claim[], body: string, unsupported: readonl
 }
 
 /**
- * True for a next step from the previous brief. Todos that Baton added there from the agent's list
- * are others: without this difference an open todo was lost at the second handoff in a row.
+ * True for a next step that the previous brief handed to this session.
+ * Excluded are todos from the agent's own list that Baton added to that brief.
+ * Without the exclusion, an open todo was lost at the second handoff in a row.
  */
 const isHandedStep = ({ kind, detail }: Fact): boolean =>
   kind === 'todo' && detail.handed === true && detail.listed !== true

@@ -24,7 +24,7 @@ const NOT_YET = new RegExp(
   'iu',
 )
 const MARKED_CHANGED = /[([–—|:-]\s*(changed|modified|created|new|edited|added|deleted|removed|renamed|rewritten)\b/i
-/** Files that tools write along with other work. */
+/** Files that tools write as a side effect, such as lock files, snapshots and minified code. */
 const BY_TOOLS = /(^|[/.-])lock(\.\w+)?$|(^|\/)(package-lock|npm-shrinkwrap)\.json$|\.sum$|\.snap$|\.min\.\w+$/i
 /** Commands after which any file may have changed. */
 const CHANGES_ANY = new RegExp(

@@ -31,8 +31,9 @@ export interface BriefSentence {
 
 /**
  * Compares what the sentences of a brief claim with the facts and the text of the transcript.
- * Outcomes of checks, commits and pushes are compared with what really happened. Commits, files,
- * versions and figures must occur in the transcript. Null `transcript` leaves these unjudged.
+ * Claimed outcomes of checks, commits and pushes are compared with the real outcomes.
+ * Claimed commits, files, versions and figures must occur in the transcript.
+ * Without a transcript (null) these four are not judged.
  */
 export function judgeClaims(body: string, facts: readonly Fact[], transcript: TranscriptText | null): Claim[] {
   const claims: Claim[] = []

@@ -13,9 +13,10 @@ const LONGEST_NOTE = 1_000
 
 /**
  * Marks sentences that the transcript contradicts or does not support.
- * Appends what a brief lacks, most needed first, marked as taken from the transcript by code.
- * A brief that was completed before stays unchanged: the section contains a hash of the
- * text it was made for, so that one copied from an earlier brief does not count.
+ * Appends what a brief lacks, most needed first, in a section marked as added by Baton's code.
+ * The section contains a hash of the text above it.
+ * A brief whose hash matches was completed before and stays unchanged.
+ * A section copied from an earlier brief has another hash, so it does not count.
  */
 export function completeBrief(body: string, coverage: Coverage): string {
   const claims = coverage.claims ?? []

@@ -18,8 +18,8 @@ export const KIND_TITLES: Record<FactKind, string> = {
 }
 
 /**
- * Turns a text of another author into one line, without
- * control characters and marks of Baton or the client. Cuts a long text and marks the cut.
+ * Turns a text of another author into one line and removes its control characters.
+ * Removes marks of Baton and of the client, too. Cuts a long text and marks the cut.
  */
 export function toOneLine(text: string, longest: number): string {
   const line = sanitizeName(text)

@@ -60,8 +60,9 @@ const isNotUserRequest = ({ kind, text }: Fact): boolean =>
   kind === 'request' && (NOT_A_REQUEST.test(text) || LATER_SESSION.test(text))
 
 /**
- * Returns the request that the work is about: the one marked as last. Without a mark, because that
- * prompt was Baton's own, the newest that is not an aside about a declined call.
+ * Returns the request that the work is about: the one marked as last.
+ * No request is marked when the last prompt was Baton's own.
+ * Then the newest request counts that is not an aside about a declined call.
  */
 export function lastRequestOf(facts: readonly Fact[]): Fact | null {
   const requests = facts.filter(({ kind }) => kind === 'request')
@@ -131,8 +132,8 @@ export function findVerifications(facts: readonly Fact[]): Fact[] {
 const isRun = ({ detail }: Fact): boolean => detail.command === undefined
 
 /**
- * Returns the program of a command: `npx vitest run
- * a.test.ts` and `… b.test.ts` are the same program.
+ * Returns the program of a command.
+ * For example, `npx vitest run a.test.ts` and `npx vitest run b.test.ts` have the same program.
  */
 function programOf(command: string): string {
   const words = command.replace(/^(cd\s+\S+\s*(&&|;)\s*)+/, '').split(/\s+/)
@@ -155,10 +156,9 @@ const MOST_DECISIONS = 12
 const LONGEST = 4_000
 
 /**
- * Returns facts that stay valid beyond the session: the
- * first and last request, constraints, decisions.
- * They are stored with its brief, so that later sessions get them in the
- * user's own words, whatever the agents in between made of them.
+ * Returns facts that outlast a session: first and last request, constraints, decisions.
+ * These facts are stored with the session's brief.
+ * Later sessions then get them in the user's own words, not as retold by agents in between.
  * Their line is 0, before everything a later session says.
  */
 export function lastingFacts(all: readonly Fact[]): Fact[] {

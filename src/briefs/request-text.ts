@@ -100,8 +100,8 @@ type Step = 'ask' | 'ask-again' | 'take' | 'take-draft' | 'write'
 const MOST_ASKED = 2
 
 /**
- * Decides the next step: request the brief, request it once
- * more if poor or missing, never a third time.
+ * Decides the next step about a brief when a turn ends.
+ * A poor or missing brief is requested once more, never a third time.
  */
 export function stepAtTurnEnd({ asked, score, isShown, hasDraft, bar, canAsk }: TurnEnd): Step {
   const mayAsk = canAsk && asked < MOST_ASKED

@@ -91,8 +91,8 @@ function repeatQuestionText(question: string): string {
 }
 
 /**
- * Returns the text for the user of a fresh session, whose
- * screen was cleared without an explanation.
+ * Returns the text that tells the user why a fresh session began.
+ * The client clears its screen without an explanation.
  */
 export function freshSessionNotice({
   briefId,
@@ -127,8 +127,8 @@ const INVISIBLE =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/gu
 
 /**
- * Shows a brief that Baton did not sign as data: every line is marked, and
- * nothing in it can look like text of Baton or the client.
+ * Quotes a brief that Baton did not sign as data, with a mark on every line.
+ * Nothing in the quotation can look like text of Baton or of the client.
  */
 export function untrustedText(path: string, text: string, longest = UNTRUSTED_LONGEST): string {
   const name = toOneLine(path.replace(INVISIBLE, ''), 300)

@@ -45,11 +45,10 @@ const BLOCKQUOTE_END = /<\/blockquote\s*>/i
 const HTML = /^ {0,3}<(pre|script|style|textarea)(?=[\s>]|$)/i
 
 /**
- * Parses the block structure of Markdown as CommonMark
- * defines it, as far as needed to find quotations.
- * Differs in two points, because agents write and mean it so: a fence with a
- * language inside a fence of the same length opens another one, and text
- * with too little indentation does not end a fence in a list.
+ * Parses the block structure of Markdown as CommonMark defines it, to find quotations.
+ * Two rules differ from CommonMark, because agents write and mean it so.
+ * First, a fence with a language opens another fence inside a fence of the same length.
+ * Second, text with too little indentation does not end a fence in a list.
  */
 export function scanMarkdown(lines: readonly string[]): ScannedMarkdown {
   let containers: Container[] = []

@@ -93,8 +93,9 @@ function withoutAppended(heads: readonly Heading[]): Heading[] {
 }
 
 /**
- * Returns the heading level of the sections: the highest level with several requested sections,
- * unless they are only a few; else the level with the most, real headings before bold text.
+ * Returns the heading level of the sections.
+ * The highest level with several requested sections wins, unless these are only a few.
+ * Otherwise the level with the most requested sections wins, headings before bold text.
  * The brief's own title is not a section, whatever it says.
  */
 function sectionLevel(heads: readonly Heading[]): number {

@@ -91,8 +91,7 @@ function figuresIn(text: string, any: boolean): Figure[] {
         const last = parseFigure(written.trim(), second ?? first!, secondScale ?? scale!, left)
         if (!about && (last.value < MIN_CONTEXT_TOKENS || !bare)) continue
         found.push(last)
-        // In "125k/200k tokens" or "125/200k tokens", the first
-        // figure may take the scale of the second.
+        // In "125/200k tokens" the first figure may take the scale (k) of the second.
         if (second !== undefined)
           found.push(
             parseFigure(

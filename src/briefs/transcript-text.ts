@@ -9,8 +9,9 @@ const LEAST_OWN = 40
 
 /**
  * Makes a transcript's bytes searchable for what a brief names.
- * Lines that contain the brief itself prove nothing and are left out: the brief is the session's
- * last answer. `earlier` is other evidence, such as the brief that the session began with.
+ * Lines that contain the brief itself prove nothing and are left out.
+ * The brief occurs there because it is the session's last answer.
+ * `earlier` is other evidence, such as the brief that the session began with.
  */
 export function searchTranscript(bytes: Buffer, body: string, earlier: string): TranscriptText {
   // Latin-1 has a character per byte, so that searching is fast and needs no decoding.

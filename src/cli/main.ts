@@ -19,8 +19,7 @@ function environment(): Cli {
   }
 }
 
-// Not an error: the reader of a pipe may exit early (`baton events | head`),
-// or the terminal may close.
+// No errors: the reader of a pipe may exit early (`baton events | head`), a terminal may close.
 const READER_GONE = new Set(['EPIPE', 'EIO', 'ENXIO'])
 /** Error codes of a full disk or quota. */
 const DISK_FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
@@ -30,8 +29,8 @@ for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error) => {
     const code = errorCodeOf(error) ?? ''
     if (DISK_FULL.has(code)) {
-      // A listener for SIGHUP means that long work is running,
-      // which must not end because output is lost.
+      // A listener for SIGHUP means that long work is running.
+      // Long work must not end because its output is lost.
       const continues = outputFailed || process.listenerCount('SIGHUP') > 0
       const report = `baton: output cannot be written (${code}).${continues ? ' The work continues.' : ''}\n`
       if (!outputFailed && stream === process.stdout) process.stderr.write(report)
@@ -42,8 +41,7 @@ for (const stream of [process.stdout, process.stderr]) {
     if (!READER_GONE.has(code)) throw error
     if (readerGone) return
     readerGone = true
-    // Commands with work to clean up listen for SIGHUP,
-    // so a closed pipe acts like a closed terminal.
+    // A closed pipe acts like a closed terminal: commands that must clean up listen for SIGHUP.
     if (!process.emit('SIGHUP')) process.exit(EXIT.done)
   })
 }

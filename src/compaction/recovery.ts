@@ -159,8 +159,8 @@ export function reportLoss(facts: readonly Fact[], remains: RemainingContext): L
 }
 
 /**
- * Facts below this weight settle nothing further: files only read, answered questions, finished
- * todos, commands and tests that passed. A summary may omit them, so they are no losses.
+ * A summary may omit facts below this weight, so they do not count as lost.
+ * Such facts are files only read, answered questions, finished todos, and checks that passed.
  */
 const LEAST_LOSS = 31
 

@@ -162,7 +162,7 @@ function limitFindings(findings: ConfigFinding[]): ConfigFinding[] {
 type Entry = Record<string, unknown>
 
 const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/
-/** The payload that hooks of each list receive. */
+/** The kind of payload that the hooks of each configuration list receive. */
 const HOOK_LISTS: Record<string, HookPayloadKind> = {
   on_context_threshold: 'context_threshold',
   on_session_start: 'session_start',

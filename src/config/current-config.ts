@@ -73,8 +73,8 @@ export function currentConfig({ home, project, env, load, memory }: CurrentOptio
   const lastGoodUser = user?.good === true ? user.config : null
   const loaded = load({ home, project, env: { HOME: env.HOME }, lastGoodUser })
   const userMark = `${userNames}${stamps[0]!.mark}`
-  // Every load stores a copy of the user's file alone too. It must survive later changes of the
-  // project's file, in folders where the two were never read together.
+  // Every load also stores a copy of the user's file alone.
+  // That copy is still valid after the project's file changes, and in other projects' folders.
   if (projectFile !== null && loaded.userConfig !== null && user?.mark !== userMark) {
     const now = { config: loaded.userConfig, problems: [], project: null, trusted: null }
     const userCopy: CompiledCopy = { version: 4, mark: userMark, good: true, ...now }
@@ -96,9 +96,10 @@ function acceptedIn(trustFolder: string, projectFile: string): string {
 }
 
 /**
- * Creates the copy to store for a load. Refused files leave the last good configuration in force,
- * with two exceptions: it must not include a project file that is no longer trusted,
- * and an untrusted file must not keep the user's own file from changing.
+ * Creates the copy to store for a load.
+ * When a file was refused, the last good configuration stays in force, with two exceptions.
+ * The copy must not include a project file that is no longer trusted.
+ * An untrusted project file must not keep the user's own file from changing.
  * `replaced`: path of the user's file when its last good state is used in `loaded`; null otherwise.
  */
 function copyOf(

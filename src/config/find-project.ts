@@ -10,8 +10,8 @@ export const PROJECT_FILE = 'baton.yaml'
  * Finds the project's configuration file for work in `start`. Null when there is none.
  * Searches for the nearest `baton.yaml` up to the root of the git repository.
  * Outside a repository it searches up to, but not in, the home folder.
- * Elsewhere it searches only `start`, so that a file in a shared folder such as /tmp
- * does not configure the work of other users below it.
+ * Elsewhere it searches only `start`.
+ * A file in a shared folder such as /tmp must not configure other users' work below it.
  */
 export function findProjectFile(start: string, userHome: string): string | null {
   if (!isAbsolute(start) || start.length > LONGEST_PATH) return null

@@ -8,8 +8,9 @@ import { presetLevels } from './presets.js'
  * Returns the configuration of one session. Layers apply from lowest to highest:
  * first a layer's own keys, then its matching overrides in the order written.
  * Runs in every hook, so it is pure and needs neither the YAML nor the schema library.
- * The caller owns the result. Levels are sorted as in a 200k window;
- * only the limits of a session decide their true order.
+ * The caller may change the result.
+ * Levels are sorted as in a window of 200k tokens.
+ * A session's own limits can put them into another order.
  */
 export function policyFor(config: CompiledConfig, subject: PolicySubject): Policy {
   const policy = defaultPolicy()

@@ -62,8 +62,8 @@ interface ResolveContext {
 }
 
 /**
- * Resolves the task and limits of a job once: flags override the agent's own keys,
- * which override the file's budgets, which override the defaults.
+ * Resolves the task and limits of a job once.
+ * Flags override the agent's own keys, then come the file's budgets, then the defaults.
  * `name` is null for a prompt alone. Throws a BatonError that names the key.
  */
 export function resolveAgent(
@@ -126,8 +126,8 @@ function levelsOf(config: CompiledConfig, { levels, agent, model }: WrittenAgent
 }
 
 /**
- * Returns the earliest token limit of a level that asks for a handoff
- * and whose position the agent does not change. Null when there is none.
+ * Returns the earliest token limit of a level that asks for a handoff.
+ * Levels whose position the agent changes are left out. Null when no level remains.
  */
 function capOf(
   config: CompiledConfig,

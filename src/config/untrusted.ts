@@ -23,9 +23,10 @@ const ACTIONS: readonly string[] = ['user', 'agent']
 const MOST_LEVELS = 16
 
 /**
- * Adds the allowed parts of a project file that the user has not accepted: `status_line`,
- * and new levels that tell the user and the agent. Existing levels keep position and actions,
- * so the file can neither silence a warning nor delay a handoff.
+ * Adds the allowed parts of a project file that the user has not accepted.
+ * Allowed are `status_line` and new levels that tell the user and the agent.
+ * Existing levels keep position and actions.
+ * Therefore the file can neither silence a warning nor delay a handoff.
  * Everything else is ignored and listed.
  */
 export function addAllowedUntrustedKeys(

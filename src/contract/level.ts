@@ -67,8 +67,9 @@ export interface ResolvedLevel extends Level {
 /** A level (warning threshold) that a token reading reached for the first time in this cycle. */
 export interface Crossing extends ResolvedLevel {
   /**
-   * False when the session was above the level before: Baton was installed or upgraded,
-   * or the session was resumed. A level with a token limit then starts no handoff.
+   * False when the session was above the level before Baton measured it for the first time.
+   * That happens when Baton was installed or upgraded, or when the session was resumed.
+   * A level with a token limit then starts no handoff.
    */
   climbed: boolean
   /**

@@ -228,8 +228,9 @@ export interface SubagentObservation {
 
 /**
  * A signal without content. Adapters spread it and set what their event contains.
- * The constant lists every key, also the mandatory ones: adding a key to a copy of so many
- * makes the copy a hundred times slower, and one copy is made for every signal.
+ * The constant lists every key, also the mandatory ones.
+ * Adding a key to a copy of such a large object makes the copy a hundred times slower.
+ * One copy is made for every signal.
  */
 const BLANK: Signal = {
   agent: '',

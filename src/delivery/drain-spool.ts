@@ -28,7 +28,7 @@ export interface DrainOptions {
 interface SignalTaker {
   take(
     raw: RawSignal,
-    options: { deliver: 'answer' | 'outbox'; signalId: string; unserved: true; origin: 'hook' | 'user' },
+    options: { deliver: 'answer' | 'outbox'; signalId: string; unserved: true; origin: 'hook' | 'own-process' },
   ): { answer: string }
   /** Returns false while the transcript lacks the entries that the signal refers to. */
   settled(raw: RawSignal): boolean
@@ -60,7 +60,7 @@ export function drainSpool(engine: SignalTaker, spool: string, options: DrainOpt
 function takeSpooled(engine: SignalTaker, signal: SpooledSignal, deliver: 'answer' | 'outbox'): string {
   try {
     // Only the engine that answers a hook was started by that hook.
-    const origin = deliver === 'answer' ? 'hook' : 'user'
+    const origin = deliver === 'answer' ? 'hook' : 'own-process'
     const { answer } = engine.take(signal.raw, { deliver, signalId: signal.id, unserved: true, origin })
     dropSpooled(signal.path)
     return answer

@@ -7,8 +7,9 @@ import { scaleTimeout } from '../lib/patience.js'
 
 const IN_FLIGHT_MS = 3_000
 /**
- * Time for which a far mark holds. It bounds how old the figures of a session become without a
- * server, and how long hooks trust a server that was killed.
+ * Time for which a far mark holds. A far mark tells hooks that no level is near.
+ * Without a server, the figures of a session are at most this old.
+ * Hooks trust a killed server for at most this time.
  */
 const FAR_MS = 10_000
 

@@ -31,8 +31,8 @@ export function listSpool(dir: string, now: Date, youngestMs = 0): string[] {
 const AWAITED_MS = 30_000
 
 /**
- * Returns whether the answer to this signal must be given immediately: only these events reach a
- * summariser or the session after it.
+ * Returns whether the answer to this signal must be given immediately.
+ * Only these events reach a compaction's summariser or the session after it.
  * The names come from `launcher.sh`.
  */
 export function needsImmediateAnswer(id: string): boolean {

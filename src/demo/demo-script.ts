@@ -40,10 +40,10 @@ const offer = (n: number, used: number) => ({ bash: `echo "offer ${n}" >> offers
 
 /**
  * The script of the first two acts.
- * The first session climbs through all levels, is compacted by the client at
- * 167,000 tokens, and climbs again; its summary leaves out facts, as real ones do.
- * The second session climbs to the handoff level and
- * writes its brief, and a third continues from it.
+ * The first session climbs through all levels, and the client compacts it at 167,000 tokens.
+ * Its summary leaves out facts, as real summaries do. Then the first session climbs again.
+ * The second session climbs to the handoff level and writes its brief.
+ * The third session continues from that brief.
  */
 export const DEMO_SESSIONS_SCRIPT: ScriptInput = {
   steps: [

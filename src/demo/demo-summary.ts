@@ -87,10 +87,7 @@ export function summarise(
     archives,
     losses,
     recovered,
-    /**
-     * True when every request after the compaction contains the user's rule,
-     * which the summary lacks.
-     */
+    /** True when every request after the compaction has the user's rule that the summary lacks. */
     rule_back: backAgain(requests),
     ...handoff,
     job,
@@ -121,8 +118,8 @@ const OPENINGS = {
 }
 
 /**
- * Lists the restored facts: the first request with them,
- * and the highest number of copies in one request.
+ * Lists the restored facts.
+ * Each has the first request with it and its highest number of copies in one request.
  */
 function recoveries(events: readonly Event[], requests: readonly LogEntry[]) {
   return events.flatMap(({ type, data }) => {

@@ -161,10 +161,7 @@ export function wrapInTerminal(
 
 const quoted = (word: string): string => `'${word.replace(/'/g, `'\\''`)}'`
 
-/**
- * Returns the real client: the one on the PATH,
- * or else the one in the Agent SDK's package beside Baton.
- */
+/** Returns the client on the PATH. Without it, returns the Agent SDK's client beside Baton. */
 export function findClient(env: Record<string, string | undefined>, program: string): string {
   const demo = agentInstallers[DEFAULT_AGENT]!.demo!
   const found = findProgram(agentClients[DEFAULT_AGENT]!.program, env) ?? demo.packaged(program)

@@ -315,8 +315,8 @@ function lookAtSpool(folder: string): Waiting[] {
 
 const OLD_MS = 7 * 24 * 3_600_000
 /**
- * Names in the outbox: being written by an engine (`.session.pid`), ready, claimed by a launcher
- * (`session.taken.pid`), or a mark (`session.near`, `session.far`, `session.batch`).
+ * Matches names in the outbox: `.session.pid` (being written by an engine) and `session` (ready).
+ * Matches `session.taken.pid` (claimed by a launcher) and marks such as `session.near`, too.
  */
 const NAME = /^(?:\.[\w-]+\.(\d+)|[\w-]+(?:\.taken\.\d+|\.near|\.far|\.batch)?)$/
 

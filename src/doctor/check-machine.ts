@@ -179,7 +179,7 @@ function untrustedText(project: ProjectFile | null): string {
   return ` ${project.path} is not trusted (${project.reason}); ${ignored}. Run baton trust to accept the file.`
 }
 
-/** Lists the switches that silence Baton. They are the user's choice, so never a fault. */
+/** Lists where the user switched Baton off: everywhere, in a project, in sessions. No fault. */
 export function checkSwitches(context: DoctorContext): Finding {
   const { env, cwd } = context
   const said = withApp(context, ({ store, recent }) => {

@@ -82,8 +82,8 @@ function judgeServer({ port, pid }: Pick<AnnouncedServer, 'port' | 'pid'>, answe
 }
 
 /**
- * Checks the mark that a hook leaves when the server was too slow.
- * Other hooks skip the server for a minute then.
+ * Checks the file `slow` that a hook writes when the server answered too slowly.
+ * While the time in the file has not passed (a minute), hooks skip the server.
  */
 function judgeSlow({ home, now }: DoctorContext, summary: string): Finding {
   const path = join(dirname(home.server), 'slow')
@@ -185,8 +185,8 @@ const NEXT_STEP = 'Fix what the other checks report, then run baton doctor. If t
 
 /**
  * Proves that a signal arrives.
- * Runs the commands of the settings like the client does, with the installed launcher and engine,
- * and reads the result from the store.
+ * Runs the hook commands of the settings like the client does.
+ * The installed launcher and engine run, and the result is read from the store.
  * Uses a temporary home, so that no fake session appears in the real one.
  */
 export async function checkSignal(context: DoctorContext): Promise<Finding> {

@@ -17,8 +17,8 @@ import { type Fault, fixHint } from '../lib/finding.js'
 import { type DoctorContext, type Env, withApp } from './context.js'
 
 /**
- * Lists every settings file in which this home is installed, and those of this environment and
- * folder that call it without a record.
+ * Lists every settings file in which this home is installed.
+ * Lists settings files of this environment and folder that call it without a record, too.
  */
 export function targetsOf(context: DoctorContext): Target[] {
   const { home, env, cwd, agent } = context

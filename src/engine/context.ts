@@ -100,11 +100,11 @@ export type MessageDelivery = 'answer' | 'outbox' | 'keep'
 /**
  * The way a signal arrived:
  *
- *   token    over HTTP, with the server's token
- *   hook     no server runs: the hook itself started this process and waits for the answer
- *   user     any other process of this user: the library, or one that reads a spooled signal
+ *   token        over HTTP, with the server's token
+ *   hook         no server runs: the hook itself started this process and waits for the answer
+ *   own-process  any other process of this user: the library, or the reader of a spooled signal
  */
-export type SignalOrigin = 'token' | 'hook' | 'user'
+export type SignalOrigin = 'token' | 'hook' | 'own-process'
 
 /** Options for processing one signal. */
 export interface TakeOptions {
@@ -124,7 +124,7 @@ export interface TakeOptions {
   again?: boolean
   /**
    * The way by which the signal arrived. Decides whether its answer may be a brief.
-   * `user` if absent (see `brief-origin.ts`).
+   * An absent way means `own-process` (see `brief-origin.ts`).
    */
   origin?: SignalOrigin
   /** True when the runner of the session's job sent the signal. */
@@ -146,8 +146,8 @@ export interface SignalContext {
   /** True when the hook that sent the signal waits for the answer to it. */
   isAwaited: boolean
   /**
-   * True when the client that started the hook has died since. The hook of a killed client goes on
-   * for seconds on a busy machine, but nobody reads its answer.
+   * True when the client that started the hook has died since.
+   * On a busy machine its hook runs for seconds more, but nobody reads its answer.
    */
   isOrphaned: boolean
   /** ISO time of processing, the same for everything that this signal writes. */

@@ -29,8 +29,8 @@ function kindOfTask(name: string): Check['kind'] | null {
 }
 
 /**
- * Programs that are checks, by program and leading arguments. Each pattern reads the words after
- * wrappers such as `npx`, joined by spaces.
+ * Programs that are checks, recognised by program and leading arguments.
+ * Each pattern reads the words after wrappers such as `npx`, joined by spaces.
  */
 const PROGRAMS: [Check['kind'], RegExp][] = [
   [

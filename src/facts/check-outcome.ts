@@ -71,8 +71,8 @@ const TIMED_OUT = /^(?:Error: )?Command timed out/
 const NO_OUTPUT = /^\((?:Bash|Command) completed with no output\)$/
 
 /**
- * True when the exit status of the command line says nothing about this program: it is in a pipe
- * without `pipefail`, in a condition, or something follows that runs in any case.
+ * True when the exit status of the command line says nothing about this program.
+ * The program is in a pipe without `pipefail` or in a condition, or another one runs after it.
  */
 export function isStatusHidden(runs: readonly ShellRun[], index: number): boolean {
   const words = runs[index]!.words.map(({ text }) => text)
@@ -174,8 +174,8 @@ const GIT_LOOKS = new RegExp(
 )
 
 /**
- * Returns how a command line that is no check ended. `exit status 0` of a filter says nothing about
- * a program that changes something before it.
+ * Returns how a command line that is no check ended.
+ * A filter's `exit status 0` says nothing about a program that changes something before it.
  */
 export function commandOutcome(command: string, end: CommandEnd): Outcome {
   if (end.exitCode === null) return end.ok === null ? 'unknown' : end.ok ? 'passed' : 'failed'

@@ -25,8 +25,8 @@ function countRun(streaks: Streaks, command: string, outcome: Outcome, line: num
 }
 
 /**
- * Adds to a failed check the line of its first failure in a row, or that a later run of the same
- * checks passed, however that command was worded.
+ * Adds to a failed check the line of its first failure in a row.
+ * Notes on a failed check that a later run of the same checks passed, however it was worded.
  */
 function withStreak(streaks: Streaks, fact: Fact): Fact {
   if (fact.state !== 'failed') return fact

@@ -2,8 +2,9 @@ import type { Demand } from './constraint-english.js'
 import type { Language } from './language.js'
 
 /**
- * A form in which people state a rule, with sentences that it must recognise and sentences that it
- * must leave alone. `constraint-table.test.ts` runs them all.
+ * A form in which people state a rule.
+ * Each form lists sentences that it must recognise and sentences that it must not.
+ * The test `constraint-table.test.ts` runs all these sentences.
  */
 export interface ConstraintForm {
   demand: Demand
@@ -13,8 +14,8 @@ export interface ConstraintForm {
 }
 
 /**
- * Forms per language. English and Japanese were measured on real sessions; the other languages are
- * built from examples alone.
+ * Forms per language. English and Japanese were measured on real sessions.
+ * The forms of other languages are built from examples alone.
  */
 export const CONSTRAINT_FORMS: Record<Language, readonly ConstraintForm[]> = {
   en: [

@@ -1,8 +1,9 @@
 import type { Language } from './language.js'
 
 /**
- * A form in which people or agents state a choice, with sentences that it must recognise and
- * sentences that it must leave alone. `decision-table.test.ts` runs them all.
+ * A form in which people or agents state a choice.
+ * Each form lists sentences that it must recognise and sentences that it must not.
+ * The test `decision-table.test.ts` runs all these sentences.
  */
 export interface DecisionForm {
   by: 'user' | 'agent'
@@ -16,8 +17,8 @@ export interface DecisionForm {
 }
 
 /**
- * Forms per language. English and Japanese were measured on real sessions; the other languages are
- * built from examples alone.
+ * Forms per language. English and Japanese were measured on real sessions.
+ * The forms of other languages are built from examples alone.
  */
 export const DECISION_FORMS: Record<Language, readonly DecisionForm[]> = {
   en: [

@@ -5,9 +5,8 @@ import { quoteAsData, sanitizeName } from '../lib/quote.js'
 const LONGEST_QUESTION = 120
 
 /**
- * Formats a choice of the user that contains text of the agent: an answer in a dialog, or a
- * verdict on a plan. Only the answer is the user's; the question and the plan's title are quoted.
- * Null for every other fact.
+ * Formats a user's answer in a dialog or verdict on a plan. Null for every other fact.
+ * The agent's part (the question, the plan's title) is quoted; only the answer is the user's.
  */
 export function formatChoice({ kind, text, detail }: Fact, longest: number): string | null {
   if (kind !== 'decision' || typeof detail.how !== 'string') return null

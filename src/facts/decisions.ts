@@ -22,9 +22,10 @@ const LONGEST_PART = 400
 const LONGEST_QUESTION = 120
 
 /**
- * Collects choices between ways: the user's answers in dialogs, plans approved or refused, and what
- * user and agent say that they chose, concluded or leave out. A choice repeated later counts where
- * it was made last.
+ * Collects choices between ways.
+ * Choices are the user's answers in dialogs, and plans that the user approved or refused.
+ * Choices are also statements of user or agent on what they chose, concluded or leave out.
+ * A choice repeated later counts where it was made last.
  */
 export function watchDecisions(state: State = { found: new Map(), offer: null }): Watcher {
   const { found } = state
@@ -79,8 +80,8 @@ export function watchDecisions(state: State = { found: new Map(), offer: null })
 }
 
 /**
- * True when a later choice replaces an earlier one: another answer to the same question of a
- * dialog, or another verdict on the same plan.
+ * True when a later choice replaces an earlier one.
+ * It is another answer to the same question, or another verdict on the same plan.
  */
 function isSuperseded({ text, detail }: Fact, later: Fact['detail']): boolean {
   if (detail.superseded !== undefined || detail.by !== later.by) return false

@@ -24,8 +24,8 @@ export function namedFactCheck(keys: Iterable<string>): (fact: FactName) => bool
 
 /**
  * Returns a check whether a recovery step gave a fact back to the agent.
- * A fact counts as "put back" when the summary lost it and this check is true;
- * the first step also repeats facts that the summary turns out to contain.
+ * A fact counts as "put back" when the summary lost it and this check is true.
+ * The check alone is not enough: the first step also gives facts that the summary contains.
  */
 export function putBackCheck({
   first,

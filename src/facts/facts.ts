@@ -31,8 +31,8 @@ export interface Facts {
 }
 
 /**
- * Version of the stored state. Raise it when a watcher stores or extracts something else,
- * so that stored states are discarded and transcripts read again.
+ * Version of the stored state. Raise it when a watcher stores or extracts something else.
+ * Stored states of other versions are discarded, and transcripts are read again.
  */
 export const FACTS_FORMAT = 4
 

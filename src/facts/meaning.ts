@@ -15,8 +15,8 @@ interface MatchRules {
   /** Denied parts must be denied in the text too, and others must not. */
   denied?: boolean
   /**
-   * Meanings of similar facts. When the text has only shared words and words of another fact,
-   * that other fact was said.
+   * Meanings of similar facts, so that a text about one does not count for another.
+   * A text with only shared words and another fact's words said that other fact.
    */
   others?: () => Iterable<ReadonlySet<string>>
 }
@@ -138,8 +138,8 @@ function clausesOf(sentence: string): Clause[] {
 
 /**
  * Returns true when `there` denies exactly what `here` denies.
- * A clause is compared with those that share most of its words;
- * a denial without such a clause is missing.
+ * A clause is compared with the clauses that share most of its words.
+ * A denial without such a clause counts as missing.
  * A clause may say two things: "accounting owns it and it must not be touched".
  */
 function deniesTheSame(here: readonly Clause[], there: readonly Clause[]): boolean {

@@ -45,9 +45,10 @@ const isImpersonal = (text: string): boolean =>
   languageOf(text) === 'en'
 
 /**
- * Returns the part of a prompt that the user wrote as an instruction. A pasted document is a source
- * and states no rules of the user. Of a plan only the line that hands it over counts. Of another
- * document the text before its first heading counts, and the text under headings for rules.
+ * Returns the part of a prompt that the user wrote as an instruction.
+ * A pasted document is a source and states no rules of the user.
+ * Of a plan only the line that hands it over counts.
+ * Of another document, the text before its first heading and under headings for rules counts.
  */
 export function ownProse(prompt: string): string {
   const introduced = SOURCE_INTRODUCED.exec(prompt)

@@ -19,8 +19,9 @@ export interface PreparedText {
  *
  * In doubt a fact counts as not carried: repeating it costs a line, losing it costs the work.
  *
- * `among`: facts that could be confused with each other. A shared name names neither of two
- * files, and "Add tests for the lexer" does not carry "Add tests for the parser".
+ * `among`: facts that could be confused with each other.
+ * A name that two files share says neither of them.
+ * "Add tests for the lexer" does not say "Add tests for the parser".
  */
 export function prepareText(text: string, among: readonly Fact[] = []): PreparedText {
   const whole = normalizeText(text)
@@ -106,8 +107,9 @@ function readSentence(sentence: string): ReadSentence {
 
 /**
  * Returns a check whether a sentence gives a short answer together with its question.
- * A name such as "SQLite" needs one word of the question beside it. An answer without a meaning
- * of its own, such as "No", needs half of them, and another denial may stand for a "No".
+ * An answer that is a name, such as "SQLite", needs one word of the question beside it.
+ * An answer without a meaning of its own, such as "No", needs half of the question's words.
+ * Another denial may stand for a "No".
  */
 function replyCheck(answer: string, question: string): (sentence: ReadSentence) => boolean {
   const plain = trimTrailing(normalizeText(answer), '.!,;。！')

@@ -120,8 +120,8 @@ export function watchQuestions(state: State = newState()): Watcher {
 }
 
 /**
- * Prompts of the user after which a question that none of them mentions is overtaken. On real
- * sessions this doubled the precision of open questions and lost none that was still open.
+ * After this many user prompts that do not mention it, a question counts as overtaken.
+ * On real sessions this doubled the precision of open questions and lost no open one.
  */
 const MOST_PROMPTS = 2
 
@@ -166,8 +166,8 @@ function unmentioned(questions: AskedQuestion[], text: string): AskedQuestion[] 
 }
 
 /**
- * Returns the questions of a list that the reply omits: it has fewer sentences than questions,
- * and shares no word with them.
+ * Returns the questions of a list that the user's reply leaves open.
+ * A question is open when the reply shares no word with it and is shorter than the list.
  * A reply to one or two questions, or a general one, answers all.
  */
 function unansweredOf(asked: AskedQuestion[], reply: string): AskedQuestion[] {
@@ -244,8 +244,8 @@ const MOST_BEHIND = 600
 const LONGEST_CLOSING = 1_500
 
 /**
- * Returns the question to the user with which an answer of the agent ends,
- * from the first of several questions on, with the choices that follow it.
+ * Returns the question to the user with which an answer of the agent ends.
+ * Of several questions, returns all from the first on, with the choices that follow.
  * Null when the answer ends without a question.
  */
 export function closingQuestion(answer: string): string | null {

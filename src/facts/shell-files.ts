@@ -51,8 +51,8 @@ function readFiles(command: string, cwd: string | null, failed: boolean, output:
       here = to === undefined || to.open ? null : resolvePath(to.text, here)
       return
     }
-    // In a failed list the last program is the likely cause.
-    // Files opened for writing were changed in any case.
+    // When a list failed, its last program and those with an error message did nothing.
+    // Files after `>` changed all the same, unless `&&` kept the program from starting.
     const done = !failed || (i < runs.length - 1 && !complains(program, output))
     const at = (word: ShellWord): string[] => (isPath(word) ? [resolvePath(word.text, here)] : [])
     for (const { to } of run.redirects) {
@@ -168,8 +168,9 @@ function git(args: ShellWord[]): TouchedFiles {
 }
 
 /**
- * Returns the targets of a copy or move. Several files go into a folder under their own names;
- * whether a single target is a folder is evident only from its slash.
+ * Returns the targets of a copy or move.
+ * Several files go into a folder under their own names.
+ * A single target counts as a folder only when it ends with a slash.
  */
 function copyTargets(plain: ShellWord[]): ShellWord[] {
   const last = plain.at(-1)

@@ -177,8 +177,8 @@ class ShellReader {
   }
 
   /**
-   * Returns the position behind the here-document that starts at `at`,
-   * or behind its operator when it has no end.
+   * Returns the position behind the here-document that starts at `at`.
+   * When the here-document has no end, returns the position behind its operator.
    */
   private pastDocument(at: number): number {
     const sign = /^<<-?\s*(['"]?)([\w.-]+)\1/.exec(this.text.slice(at, at + 100))

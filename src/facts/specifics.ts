@@ -1,6 +1,7 @@
 /**
- * Specific words: identifiers, paths, figures, addresses and quoted names. A successor cannot guess
- * them, and a sentence without any of them is seldom worth its space.
+ * Specific words: identifiers, paths, figures, addresses and quoted names.
+ * A fresh session cannot guess specific words.
+ * A sentence without any specific word is seldom worth its space in a brief.
  */
 
 /** Matches one specific word or quoted name. Each alternative is bounded. */

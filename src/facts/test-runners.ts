@@ -17,8 +17,8 @@ interface Runner {
   summary: RegExp
   failed: RegExp
   /**
-   * Matches a line that alone says that the whole run passed, also when a filter removed all other
-   * lines. Absent when the runner prints no such line.
+   * Matches a line that alone says that the whole run passed.
+   * A filter may have removed all other lines. Absent when the runner prints no such line.
    */
   verdict?: RegExp
   /** Patterns of failed tests, with the name in the first group. */

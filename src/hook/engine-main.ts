@@ -19,8 +19,10 @@ import { scaleTimeout } from '../lib/patience.js'
 import { isRunning } from '../lib/process-info.js'
 
 /**
- * Runs the engine without a server.
- * Prints only a status line and always exits 0; failures are logged.
+ * Runs one mode of the hook engine, named by the first argument:
+ * status-line, drain, answer, keep, drive or notify.
+ * The modes `answer` and `status-line` print their result.
+ * Always exits 0; failures are logged.
  */
 export function runEngineMode(beforeLeaving: () => void): void {
   const [mode, id] = process.argv.slice(2)

@@ -157,8 +157,8 @@ function purgeData(
 }
 
 /**
- * Lists the folders and files in the home of which a purge removes something, with the bytes it
- * removes there, the largest first.
+ * Lists the folders and files in the home from which a purge removes something.
+ * Each has the number of bytes that the purge removes; the largest comes first.
  */
 export function purgeSizes(home: Home): { name: string; bytes: number }[] {
   const sizes = new Map<string, number>()

@@ -17,7 +17,7 @@ interface UninstallInput {
   targets: UninstallTarget[]
   by: ProgramRecognition
   launcherFound: boolean
-  /** Existing folders of ours in the home. Those that become empty are removed. */
+  /** Folders that Baton created in its home and that still exist. Empty ones are removed. */
   homeFolders: string[]
   /** True when no other settings file calls the launcher any more. */
   last: boolean

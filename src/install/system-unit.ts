@@ -240,7 +240,7 @@ function unitFor(program: UnitProgram, args: readonly string[]): Unit {
   })
 }
 
-/** Reads the unit file. Null when it is missing. Throws when it is not Baton's. */
+/** Reads Baton's systemd unit file. Null when missing. Throws when it lacks Baton's mark. */
 function ownUnit({ path }: Unit): string | null {
   const text = readIfThere(path)?.toString('utf8') ?? null
   if (text === null || text.includes(UNIT_MARK)) return text

@@ -52,8 +52,8 @@ interface BriefRequest {
 }
 
 /**
- * Gets the brief of a session from the first source that gives one: the live session, the reopened
- * session, a copy cut off at an earlier answer, the transcript.
+ * Gets the brief of a session from the first source that gives one.
+ * Sources: the live session, the reopened one, a copy cut off earlier, the transcript.
  * Returns a stored brief.
  * Returns an outcome if the user stops it, a budget is spent or the provider refuses for now.
  * The brief is then requested again when the job resumes.

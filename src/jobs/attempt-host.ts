@@ -131,9 +131,9 @@ export class AttemptHost implements SessionHost {
 
   /**
    * The token count of the turn's last answer, which no later batch would measure.
-   * Events of a handoff have the count at which the handoff began.
-   * The session shows the count of its last answer, as `status` does, even if that is the brief.
-   * A copy that was cut off at an earlier answer has fewer tokens.
+   * Events of a handoff carry the count at its begin, not that of the answer with the brief.
+   * The session's own record shows the count of its last answer, even if that is the brief.
+   * After a restart from an earlier answer, the session has fewer tokens again.
    */
   private usedAtTurnEnd(): Pick<AttemptRecord, 'usedTokens'> | null {
     if (this.newest === null) return null

@@ -78,7 +78,7 @@ export function budgetLeft(
  *
  * | last attempt | next |
  * |---|---|
- * | none | the first session begins |
+ * | none (no attempt yet) | the first session begins |
  * | starting | it never got a prompt: it begins, with a new id if a client had the first id |
  * | prompted | resumed if transcript or journal prove that the prompt arrived, else it begins |
  * | working | it is resumed |

@@ -16,8 +16,9 @@ import { jobFolder } from './start-session.js'
  * Stores the first attempt (session) of a job and returns it. The session is chosen in this order:
  *
  * 1. The session the user named (`--resume-session`). The job fails if it cannot be used.
- * 2. With `session.mode: persistent`, the agent's last session while it is valid: same folder, used
- * within `session.timeout`, not full. Otherwise a fresh session with the last one's brief.
+ * 2. With `session.mode: persistent`, the agent's last session while it is valid.
+ *    A valid session has the same folder, is not full and not older than `session.timeout`.
+ *    Instead of an invalid session, a fresh session gets that session's brief.
  * 3. A fresh session, also when the agent has no session yet.
  */
 export function beginFirstAttempt(deps: JobDependencies, jobId: string): AttemptRecord {

@@ -28,8 +28,8 @@ function whyNotForgotten({ state, runner, hooksDue }: JobRecord): string | null 
 }
 
 /**
- * Deletes what Baton stores about a job: record, attempts, log, journal, prompts, check outputs
- * and the text in its events.
+ * Deletes what Baton stores about a job, and the text in its events.
+ * That is the record, the attempts, the log, the journal, the prompts and check outputs.
  * Sessions, their briefs and archives stay, and so does an existing worktree.
  */
 export function forgetJob({ store, folderOf }: ForgetDependencies, jobId: string, dry = false): ForgottenJob {

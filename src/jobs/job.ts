@@ -87,7 +87,7 @@ export function nextJobAction(job: JobRecord, outcome: Outcome, now: Date): JobA
 
 export const NO_FAILURES = { failures: 0, stalls: 0, waits: 0 }
 
-/** Returns the failure counter that an outcome increases. */
+/** Returns the job's changed counter: the one for this outcome, raised by one. */
 export function countOutcome(
   { failures, stalls = 0, waits = 0 }: JobRecord,
   outcome: Outcome | undefined,

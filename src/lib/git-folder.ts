@@ -3,9 +3,8 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { isOwnedBy, lookAtNamedFile, readNamedText } from './named-file.js'
 
 /**
- * The folder in which git keeps a repository's state:
- * `.git`, or the folder that a `.git` file names
- * (as in a worktree or submodule).
+ * The folder in which git keeps a repository's state.
+ * In a worktree or submodule, `.git` is a file that names this folder.
  */
 interface GitFolder {
   path: string

@@ -56,9 +56,10 @@ export function judgeHome(home: Folders): BatonError | null {
 }
 
 /**
- * Refuses a home that another user could redirect to a folder with content of his own:
- * by a link made before the home existed, or by replacing the home or a link on the way to it
- * in a folder he can write. The launcher has the same rule for links.
+ * Refuses a home that another user could redirect to a folder with content of his own.
+ * He could make a link before the home exists.
+ * In a folder he can write, he could also replace the home or a link on the way to it.
+ * The launcher has the same rule for links.
  */
 function judgeLink(root: string): BatonError | null {
   const uid = process.getuid?.()

@@ -12,16 +12,16 @@ import {
 import { errorCodeOf, reasonOf } from './errors.js'
 
 /**
- * Opens files whose path came from elsewhere: a signal, a transcript, a repository, a project, a
- * client's registry. Anything may be at such a path, so these rules apply:
+ * Opens files whose path came from a signal, a transcript, a repository or another program.
+ * Anything may be at such a path, so these rules apply:
  *
  * - Only regular files are opened. Opening a pipe waits for a writer, and some devices act on it.
  * - The open never waits (O_NONBLOCK).
  * - The descriptor is checked again, because the path may lead elsewhere by then.
  * - The owner is checked if the file must be this user's own, because root can read every file.
  * - At most as many bytes are read as the file had when it was opened.
- * A growing file cannot keep the reader busy.
- * The endless files of /proc (`kmsg`, `self/mem`) have size 0.
+ * - A growing file therefore cannot keep the reader busy.
+ * - The endless files of /proc (`kmsg`, `self/mem`) have size 0, so nothing is read of them.
  *
  * A network file system that does not answer still blocks, because Node has no limit for that.
  */

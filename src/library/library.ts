@@ -84,8 +84,8 @@ export class Tracker {
   }
 
   /**
-   * Records a message of the Agent SDK, a line of `claude -p --output-format stream-json`, or the
-   * reply to `getContextUsage()`.
+   * Records a message of the Agent SDK or a line of `claude -p --output-format stream-json`.
+   * Records the reply to `getContextUsage()`, too.
    * Repeated messages and messages without usage change nothing.
    */
   observe(message: unknown): UsageUpdate {

@@ -157,12 +157,13 @@ interface Position {
 }
 
 /**
- * Finds the position in the script from the request alone,
- * so that many conversations can run at once, be forked and be resumed.
+ * Finds the position in the script from the request alone.
+ * No state is kept, so many conversations can run at once, be forked and be resumed.
  *
- * After a compaction the messages begin with the summary, followed by verbatim copies of the
- * last messages before it. These copies belong to the old cycle. A copy is recognised by its
- * tool call id or, without a tool, by its text: the next answer that the old cycle would give.
+ * After a compaction the messages begin with the summary.
+ * Verbatim copies of the last messages before it follow, which belong to the old cycle.
+ * A copy with a tool call is recognised by the call's id.
+ * Another copy is recognised by its text: the next answer that the old cycle would give.
  *
  * The id of a tool call names the step of its answer. Answers without a tool are counted.
  */

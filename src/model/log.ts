@@ -44,8 +44,8 @@ const ENTRIES = 100_000
 
 /**
  * Log of all requests, oldest first.
- * Bodies are kept up to a total size, always including the newest;
- * entries stay when their bodies are dropped.
+ * Bodies are kept up to a total size, and the newest body always.
+ * Entries stay when their bodies are dropped.
  */
 export class RequestLog {
   private entries: LogEntry[] = []

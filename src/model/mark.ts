@@ -38,8 +38,8 @@ export function readToolId(id: string): AnswerMark | null {
 
 /**
  * The mark at the end of a summary.
- * `steps` counts the answers of the cycle that the summariser saw;
- * the client keeps later answers verbatim.
+ * `steps` counts the answers of the cycle that the summariser saw.
+ * The client keeps later answers verbatim.
  */
 interface SummaryMark {
   part: number

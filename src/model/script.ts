@@ -13,8 +13,8 @@
  * `steps` are the answers on the main chain in order, over all turns.
  * A step with a tool continues the turn, a step without one ends it.
  * A plain string is a step with only a text.
- * Other requests of the client, such as compactions, subagents and session titles,
- * are recognised and do not advance the script.
+ * Compactions, subagents and session titles are other requests of the client.
+ * These requests are recognised and do not advance the script.
  *
  * `used` is input + cache creation + cache read of an answer.
  * Without it, an answer uses `grow` more tokens than the one before; the first uses `start`.
@@ -64,8 +64,8 @@ const stepEntries = {
   /** Short form for the Bash tool. A list makes parallel calls. */
   bash: v.optional(texts),
   /**
-   * Commands that depend on what the model can see. For each text, `present` runs if the request
-   * contains the text anywhere, `missing` if not: a reader that obeys exactly what it receives.
+   * Commands that depend on what the model can see, as of a reader who obeys exactly.
+   * For each text, `present` runs if the request contains the text, `missing` if not.
    */
   reads: v.optional(
     v.array(v.strictObject({ text: v.string(), present: v.optional(v.string()), missing: v.optional(v.string()) })),

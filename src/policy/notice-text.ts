@@ -35,8 +35,8 @@ export interface NoticeOrigin {
 
 /**
  * Creates a record for each target that wants this kind.
- * `hash` derives the id of an event that is sent once, because the id is visible to targets
- * and addresses and commands may contain passwords.
+ * `hash` derives the id of an event that is sent once from its target.
+ * The id is visible to targets, and addresses and commands may contain passwords.
  */
 export function noticesFor(
   content: NoticeContent,

@@ -19,8 +19,8 @@ export interface WorkAfterCompaction {
   compaction: CompactionEntry
   calls: number
   /**
-   * Tokens of calls that nothing since the compaction had introduced. The value is a file when only
-   * the text written to that file contains the token, else null.
+   * Tokens of calls that nothing since the compaction had introduced.
+   * The value is a file when only the text written to that file contains the token, else null.
    */
   used: Map<string, string | null>
   repeated: RepeatedCall[]

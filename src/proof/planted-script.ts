@@ -91,8 +91,8 @@ function readerStep(run: PlantedRun): Exclude<StepInput, string> {
 }
 
 /**
- * The first steps plant the facts. Five answers stand between two compactions, because the client
- * gives up when it has to compact three times within three turns.
+ * The first steps plant the facts. Five answers stand between two compactions.
+ * The client gives up when it has to compact three times within three turns.
  */
 function plantingSteps(run: PlantedRun): StepInput[] {
   return [

@@ -8,11 +8,12 @@ import type { ServerDependencies } from './dependencies.js'
 const MAX_TOKENS = 10_000_000
 
 /**
- * Builds the two endpoints of older context monitors. A monitor reads a session, and posts
- * `{session_id, used_percentage, total_input_tokens, …}` or
- * `{session_id, event: "compaction"}`. Its scripts know no token, so any process of the user may
- * call both. A report counts as an estimate, changes neither window nor compaction point, and
- * never leads to a handoff.
+ * Builds the two endpoints of older context monitors: one reads a session, one posts reports.
+ * A report is `{session_id, used_percentage, total_input_tokens, …}`.
+ * The report of a compaction is `{session_id, event: "compaction"}`.
+ * The monitors' scripts know no token, so any process of the user may call both endpoints.
+ * A report counts as an estimate and changes neither window nor compaction point.
+ * A report never leads to a handoff.
  */
 export function contextUsageRoutes(deps: ServerDependencies): Hono {
   const app = new Hono()

@@ -20,9 +20,8 @@ export interface ConnectionLimit {
  * Three processes used up 20,000 within 30 seconds.
  * The server needs them for its own user's requests, for transcripts and for the store.
  *
- * Node accepts all waiting connections at once.
- * Node reads from them in the next iteration of its event loop.
- * A connection is closed only after that, so that no caller is cut off unread.
+ * Node accepts all waiting connections at once and reads from them one loop iteration later.
+ * Connections are closed only after that iteration, so that no caller is cut off unread.
  */
 export function limitConnections(most = MOST_UNKNOWN): ConnectionLimit {
   /** Open connections in the order of their arrival, with the iteration in which they arrived. */

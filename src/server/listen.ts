@@ -215,7 +215,7 @@ function refusal(code: string | undefined, host: string, port: number): BatonErr
 async function close(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
   await new Promise<void>((resolve) => {
     server.close(() => resolve())
-    // Requests in progress may finish, and idle connections are closed.
+    // Idle connections are closed now, and all others after 200 ms. Requests may finish until then.
     setTimeout(() => {
       for (const socket of sockets) socket.destroy()
     }, 200).unref()

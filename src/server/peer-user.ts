@@ -49,8 +49,8 @@ export function findOwners(peer: SocketEnd, local: SocketEnd, { tcp, tcp6 }: Soc
 }
 
 /**
- * Columns of the table: number, local address, remote address, state, queues, timer, retransmits,
- * uid, timeout, inode, …
+ * Columns of the table: number, local address, remote address, state, queues, timer.
+ * Further columns: retransmits, uid, timeout, inode, …
  */
 function ownersIn(table: string, ends: string): SocketOwner[] {
   const owners: SocketOwner[] = []
@@ -93,7 +93,7 @@ function ipv6Bytes(address: string): Buffer | null {
 
 /**
  * The kernel prints addresses as 32-bit words in the machine's byte order.
- * The order is little-endian wherever Node runs on Linux today.
+ * Node for Linux runs only on little-endian machines today, so the words are reversed.
  */
 function hexOf(bytes: Buffer): string {
   return Buffer.from(bytes).swap32().toString('hex').toUpperCase()

@@ -42,8 +42,7 @@ export async function runServer(context: ProgramContext, options: RunOptions): P
   const { host, port } = options
   // Makes V8 collect old objects when they have doubled, not quadrupled.
   // Each signal replaces its session's record, which is probably an old object by then.
-  // In short runs on a busy machine,
-  // old space stayed at 21 to 28 MB instead of 50 MB, of which 13 MB were in use.
+  // In short runs, old space then stayed at 21 to 28 MB instead of 50 MB (13 MB in use).
   setFlagsFromString('--heap-growing-percent=100')
   const { token: own, warning } = userToken(host, options.tokenFile)
   if (warning) options.warn(warning)
@@ -116,8 +115,8 @@ function serverInput(app: App, { program }: ProgramContext, openUseCases: Server
 }
 
 /**
- * Detects that the store was moved away, so that writes would be lost,
- * or that the lock no longer keeps other servers out.
+ * Detects that the store was moved away, because writes would then be lost.
+ * Detects also that the lock no longer keeps other servers out.
  */
 function watchReplaced(store: string, holdsLock: () => boolean): { seen: Promise<'store' | 'lock'>; stop(): void } {
   const first = statSync(store).ino
@@ -131,10 +130,7 @@ function watchReplaced(store: string, holdsLock: () => boolean): { seen: Promise
   return { seen, stop: () => clearInterval(timer) }
 }
 
-/**
- * Loads the code for compactions when one happens,
- * as a hook does: most servers see only a few a day.
- */
+/** Loads the code for compactions when one happens, because most servers see few a day. */
 function loadRareWork({ program }: ProgramContext): RareWork {
   const load = createRequire(import.meta.url)
   return (load(join(program, 'hook-keep.cjs')) as { rareWork: RareWork }).rareWork

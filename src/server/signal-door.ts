@@ -37,8 +37,8 @@ const REFUSED_MS = 200
 /** The only request line read here. Any other line, valid or not, is left to Node's HTTP server. */
 const REQUEST_LINE = /^POST (\/signals\/[a-z0-9-]{1,64}\/[A-Za-z0-9-]{1,64}) HTTP\/1\.1$/
 /**
- * A header as RFC 9112 writes it: no space before the colon, no folded line, no control character
- * but the tab.
+ * A header line as RFC 9112 defines it.
+ * Refused are a space before the colon, a folded line, and control characters but the tab.
  * Reads each character once. A pattern that backtracked over blanks took 300 ms.
  */
 export const HEADER_LINE = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/

@@ -21,8 +21,9 @@ const LARGE_GATHER_MS = 6
 /** Maximum size of a batch. In a larger batch the first signal waits too long for the last. */
 const MAX_BATCH = 128
 /**
- * Delay before a live report is processed. The client writes one when a tool starts; so late it is
- * mostly complete, and the client mostly waits for its model instead of for a processor.
+ * Delay before a live report is processed. The client writes the report when a tool starts.
+ * After the delay the report is mostly complete.
+ * The client then mostly waits for its model, so it does not need the processor.
  */
 const REPORT_MS = 60
 /** Maximum number of sessions whose reports are processed. Hooks of others ask the server. */
@@ -72,7 +73,7 @@ export function takeSignals(deps: ServerInput): { take: TakeSignalRequest; close
     const at = deps.now().getTime()
     for (const file of reported) {
       const batch = far.get(file)
-      const options: TakeOptions = { deliver: 'keep', origin: 'user', served }
+      const options: TakeOptions = { deliver: 'keep', origin: 'own-process', served }
       if (batch) waiting.push({ raw: { ...batch, at }, options, reply: () => {}, drop: null })
     }
     reported.clear()

@@ -116,8 +116,8 @@ export function createTestHome() {
     /** Returns headers with the token of the server that runs on this home. */
     authorized: () => authorized(env.BATON_HOME!),
     /**
-     * Runs a command to its end: in this process if it only computes and prints, else as the built
-     * program. An install runs in the host process, which knows where the built program is.
+     * Runs a command to its end, in this process if it only computes and prints.
+     * Other commands run as the built program. An install runs in this process, too.
      */
     run: (args: string[], options: RunOptions = {}): Promise<FinishedCommand> => {
       const [all, cwd] = [{ ...env, ...options.env }, options.cwd ?? project]
@@ -159,10 +159,7 @@ export function createTestHome() {
 
 export type TestHome = ReturnType<typeof createTestHome>
 
-/**
- * Commands that read the terminal or standard input, keep running, or start others by this
- * program's path.
- */
+/** Commands that read the terminal or standard input, keep running, or start Baton again. */
 const NEED_A_PROCESS = new Set(['demo', 'install', 'jobs', 'model', 'open', 'run', 'serve', 'statusline', 'trust'])
 let running = 0
 
@@ -173,8 +170,8 @@ function runsHere(args: string[], { input, built, columns }: RunOptions): boolea
 }
 
 /**
- * Runs a command in this process: starting the built program costs 150 ms of processor time, and
- * these tests make hundreds of calls.
+ * Runs a command in this process, because these tests make hundreds of calls.
+ * Starting the built program costs 150 ms of processor time.
  */
 async function runHere(
   args: string[],

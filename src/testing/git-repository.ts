@@ -6,10 +6,7 @@ import type { WorkspaceSpec, WorkspaceState } from '../contract/records/job.js'
 import { setUpWorkspace, type WorkspaceRequest } from '../jobs/workspace/set-up.js'
 import { tearDownWorkspace } from '../jobs/workspace/tear-down.js'
 
-/**
- * Creates a real repository with one commit in its own folder, isolated from the machine's
- * settings.
- */
+/** Creates a real repository with one commit, isolated from the machine's git settings. */
 export function createTestRepository({ name = 'repo', commits = true } = {}) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-workspace-')))
   const root = join(folder, name)

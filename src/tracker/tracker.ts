@@ -15,9 +15,13 @@ import { holdGrowth } from './forecast.js'
  */
 
 /**
- * Result of a reading (a reported token count).
- * accepted: a new number. confirmed: the current number from another source. late: an older one.
- * unknown: the source knows no number. unvouched: ignored until the transcript shows an answer.
+ * Result of a reading (a reported token count):
+ *
+ * accepted   the count is new
+ * confirmed  another source reported the current count
+ * late       the count belongs to an answer before the current one
+ * unknown    the source knows no count
+ * unvouched  the count is ignored until the transcript shows the answer
  */
 export type ReadingOutcome = 'accepted' | 'confirmed' | 'late' | 'unknown' | 'unvouched'
 
@@ -305,11 +309,11 @@ export const emptySequence = (): AnswerSequence => ({ seen: [], reached: {} })
  * But every source reports in the order in which the answers happened.
  * All known counts therefore form one sequence in which every source has a position:
  *
- * - A count found ahead of the source's position is that answer again: `same` at the end of the
- * sequence, `late` before it.
+ * - A count found ahead of the source's position is that answer again.
+ * - Such a count is `same` at the end of the sequence, and `late` before the end.
  * - A count that is not found is `new`.
- * - Exception: while other sources are `ahead`, a lower count from a source that has not caught up
- * is an answer that the others skipped, and so `late`.
+ * - Exception: a lower count from a source that is behind other sources (`ahead`) is `late`.
+ * - Such a count belongs to an answer that the other sources skipped.
  */
 export function placeReading(
   sequence: AnswerSequence,

@@ -60,7 +60,7 @@ export async function driveHandoffs(app: App): Promise<void> {
   const ended = new Map<string, number>()
   const changes = watchFolders([dirname(app.home.store)])
   let changed: Promise<void> | null = null
-  /** Starts work once per `key`, because one handoff may need both typing and a fork. */
+  /** Starts work for a handoff unless work with the same `key` runs, failed or has just ended. */
   const begin = (id: string, key: string, what: string, work: typeof drive): void => {
     const hasRested = Date.now() - (ended.get(key) ?? 0) >= AGAIN_MS
     if (driven.has(key) || failed.has(key) || !hasRested) return

@@ -315,8 +315,8 @@ function WaitingMark() {
 }
 
 /**
- * Returns the address of the icon with a number. Only one digit is readable at 16 pixels. Each
- * number is a file, because the content security policy forbids drawn icons (data: addresses).
+ * Returns the address of the icon with a number. Only one digit is readable at 16 pixels.
+ * Each number is a file: the content security policy forbids drawn icons (data: addresses).
  */
 function markedIcon(count: number): string {
   return new URL(`./icons/waiting-${count > 9 ? 'more' : count}.svg`, import.meta.url).href

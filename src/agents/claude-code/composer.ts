@@ -1,6 +1,6 @@
 /**
- * The content of the client's composer (its input line), read from its screen alone
- * by `tmux capture-pane -p -e`.
+ * The content of the client's composer (its input line).
+ * Baton reads it from the client's screen alone, with `tmux capture-pane -p -e`.
  *
  * ──────────────────────────        a rule over the whole width, sometimes with a name in it
  * ❯ fix the login                   the prompt sign in the first column, text from the third

@@ -43,7 +43,7 @@ export function parseUserText(entry: Fields, words: string): UserText | null {
 
 /**
  * Returns whether a user message was not typed by the user.
- * Such messages: finished background tasks, other sessions, plugins, texts only for the model.
+ * Examples: notices of finished background tasks, and texts of other sessions or plugins.
  */
 function others(entry: Fields): boolean {
   const origin = asText(asObject(entry.origin)?.kind)

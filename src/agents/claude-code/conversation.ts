@@ -6,8 +6,8 @@ import { asObject, type Fields } from './fields.js'
 
 const MB = 1024 * 1024
 /**
- * Maximum length of a parsed line. Of a longer line only the beginning is read.
- * Only lines with images reach this length.
+ * Maximum length of a parsed line. A longer line is read only at its beginning.
+ * Such lines contain images.
  */
 const LONGEST_LINE = 16 * MB
 

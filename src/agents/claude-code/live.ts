@@ -73,8 +73,8 @@ function isAbandoned(dir: string, sessionId: string, { reading }: LiveReport): b
 const abandonedFile = (dir: string, sessionId: string): string => join(dir, `${sessionId}.given-up`)
 
 /**
- * Returns whether the plugin module's files are gone.
- * The client then unloads the module with its next turn, but the module's last report stays.
+ * Returns whether the file of the plugin module that wrote this report was deleted.
+ * The running client unloads the module only with its next turn, and the report stays.
  */
 function isAway({ mod }: LiveReport): boolean {
   try {

@@ -140,9 +140,7 @@ function removeOldAnswers(liveDir: string, session: string, before: number): voi
   }
 }
 
-/**
- * Reads a file. Null when it is missing or larger than anything that the module or Baton writes.
- */
+/** Reads a file of orders or answers. Null when it is missing or implausibly large. */
 const readSmall = (file: string): string | null => readNamedText(file, { owner: 'this-user', most: LARGEST })
 
 function parseOrderId(json: string | null): string | null {

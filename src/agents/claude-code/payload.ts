@@ -55,8 +55,8 @@ function value(body: string, [start, end]: Span): unknown {
 }
 
 /**
- * Scans large JSON text without building it: a tool result of several megabytes costs hops from
- * quote to quote instead of a parse.
+ * Scans large JSON text without building objects from it.
+ * The scan hops from quote to quote, because parsing a tool result of megabytes is slow.
  * Positions past a truncated end are -1. Complete members before that end are kept.
  */
 const QUOTE = 34

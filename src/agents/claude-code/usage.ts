@@ -7,7 +7,7 @@ export interface MeasuredUsage {
    * Null when all counts are zero or missing, which means unknown.
    */
   used: number | null
-  /** The token counts that were added up to `used`. */
+  /** The token counts of the answer. `used` is the sum of all but `output`. */
   usage: Usage
   /** Total token cost of the answer, also over several iterations. */
   spent: Usage

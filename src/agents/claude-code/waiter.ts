@@ -10,13 +10,13 @@ import { errorCodeOf } from '../../lib/errors.js'
  * A waiting hook blocks in a read on its own pipe until Baton notifies it.
  * Files in the folder `waiters` beside the live one:
  *
- * <client>.<waiter>        the hook's pipe, named by both process ids. `look`: a text may be there;
- * any other word ends the hook
+ * <client>.<waiter>        the hook's pipe, named by both process ids
  * <client>.here            this client has waiting hooks
- * <session>.<order>.say    the text for the session. A withdrawal removes it, the hook renames
- * it: only one of them can
+ * <session>.<order>.say    the text for the session; a withdrawal deletes it, the hook renames it
  * <session>.<order>.said   the hook took the text; empty once it was printed
  *
+ * The word `look` in the pipe tells the hook that a text may be there. Other words end the hook.
+ * Deleting and renaming exclude each other, so the client never shows a withdrawn text.
  * The text is written before a notification, and a starting hook looks too, so no text is missed.
  *
  * Observed with 2.1.325:
@@ -78,7 +78,7 @@ export const waitingHooksFolder = (liveDir: string): string => join(dirname(live
 
 /**
  * Returns `asleep` when a waiting hook runs, and `known` when the client has such hooks.
- * Null when the client has no waiting hooks.
+ * Returns null when the client has no waiting hooks.
  */
 export function waitingHookState(liveDir: string, clientPid: number): 'asleep' | 'known' | null {
   const folder = waitingHooksFolder(liveDir)

@@ -73,8 +73,8 @@ export function spawnClient({ program, args, cwd, env, sessionId }: SpawnOptions
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   })
-  // The reason of a failure arrives later.
-  // If the process was started, it is reported with the exit.
+  // Node reports a failed start with the event `error`, after this function has returned.
+  // An error of a started client is kept and reported together with its exit.
   let failure: Error | null = null
   child.on('error', (error) => {
     failure = error

@@ -7,8 +7,8 @@ import { fileIdentity, isIndexDamage, moveIndexAside, openIndex, type SearchInde
 export interface RebuildingIndex {
   /**
    * Runs `work` on the index. Throws when no index can be created.
-   * A damaged index is deleted, every archive is queued for
-   * indexing, and `work` runs again on an empty index.
+   * A damaged index is deleted, and every archive is queued for indexing.
+   * Then `work` runs again on an empty index.
    */
   use<T>(work: (index: SearchIndex) => T): T
   /**
@@ -42,8 +42,8 @@ export function makeRebuildingIndex(path: string, store: Store, log: Log): Rebui
   }
 
   const replace = (error: unknown): void => {
-    // Inside the transaction no other process can replace the index, or
-    // mark an archive as indexed in the file that is deleted.
+    // The transaction keeps other processes from replacing the index meanwhile.
+    // Nor can they mark an archive as indexed in the file that is deleted.
     store.transaction(() => {
       const isCurrent = opened ? opened.isCurrent() : file === fileIdentity(path)
       if (!isCurrent) return

@@ -29,8 +29,8 @@ interface Progress {
 
 /**
  * Indexes a stream up to a byte, continuing where the last call stopped.
- * Uses one transaction per chunk of a few megabytes, so that others
- * can write in between and a killed process loses little.
+ * Uses one transaction per chunk of a few megabytes.
+ * Other processes can write between two chunks, and a killed process loses one chunk.
  * Concurrent callers index each chunk once.
  * Returns false when the limit ended before everything was indexed.
  */

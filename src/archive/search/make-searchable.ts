@@ -19,8 +19,8 @@ interface IndexDependencies {
 }
 
 /**
- * Rounds in one call. A lost or damaged index makes all archives wait again; after
- * this many rounds, the rest is left for another call.
+ * Maximum number of rounds in one call, because a lost index makes all archives wait again.
+ * After the last round, the rest is left for another call.
  */
 const ROUNDS = 3
 

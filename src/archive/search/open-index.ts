@@ -43,8 +43,8 @@ const SCHEMA = `
 /**
  * Opens the index.
  * Throws when it cannot be created, lacks full-text search, or is damaged (`isIndexDamage`).
- * Calls `emptied` before it creates an index: a process killed in between
- * must not leave an empty index that others take for complete.
+ * Calls `onCreate` before it creates an index.
+ * Otherwise a killed process could leave an empty index that others take for complete.
  */
 export function openIndex(path: string, onCreate: () => void): SearchIndex {
   ensureFolder(dirname(path))

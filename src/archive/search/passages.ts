@@ -12,8 +12,8 @@ const ELSEWHERE = 0.3
 const ANSWERED = 0.8
 
 /**
- * Shapes of answers by the words that ask for them. A passage with such a shape is more likely to
- * hold the answer than one that only repeats the question's words.
+ * Shapes of answers (as a commit's hash) by the words that ask for them (as "commit").
+ * A passage with such a shape answers more likely than one that repeats the question's words.
  */
 const ANSWER_SHAPES: readonly { asks: RegExp; answer: RegExp }[] = [
   { asks: /\bcommit|コミット/i, answer: /\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b/ },

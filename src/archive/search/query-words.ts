@@ -18,8 +18,8 @@ export interface QueryWord {
 }
 
 /**
- * Words that carry no subject, by language. A question is asked in them, but its answer does not
- * contain them.
+ * Words that carry no subject, by language.
+ * Questions contain these words, but the answers to them do not.
  */
 const STOP_WORDS: Record<string, string> = {
   en:
@@ -80,8 +80,9 @@ const WORD = /[\p{L}\p{M}\p{N}\p{Co}]+/gu
 
 /**
  * Returns the words of a query that carry its subject, for a search by any of them.
- * A quoted phrase stays one word. Words end at their stem; text without spaces is split into pairs
- * of characters. When a query has only stop words, these are searched.
+ * A quoted phrase stays one word. Other words are cut to their stem.
+ * Text without spaces is split into pairs of characters.
+ * When a query has only stop words, the stop words are searched.
  */
 export function queryWords(terms: readonly SearchTerm[]): QueryWord[] {
   const all = terms.flatMap(wordsOf)

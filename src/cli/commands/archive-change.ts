@@ -155,8 +155,8 @@ export async function createArchiveCommand(call: Call, cli: Cli): Promise<number
 }
 
 /**
- * Finishes planned archives, indexes them for search,
- * and removes what exceeds the configured limits.
+ * Finishes planned archives and indexes them for search.
+ * Removes archives that exceed the configured limits.
  * Runs in a background process.
  */
 export async function finishArchivesCommand(call: Call, cli: Cli): Promise<number> {

@@ -68,8 +68,9 @@ export const recallCommand: Command = {
 /** Longest text of a hit that is shown, when few are requested. */
 const LONGEST_TEXT = 10_000
 /**
- * Characters of all hits together: with their surroundings, five hits fit the 30,000 characters
- * that Claude Code shows its agent of a command's output.
+ * Maximum characters of all hits together.
+ * Five hits with their surroundings then fit the 30,000 characters of a command's output.
+ * Claude Code shows its agent no more than these.
  */
 const MOST_TEXT = 20_000
 /** Shortest text of a hit, however many are requested. */
@@ -168,8 +169,8 @@ interface Newest {
 }
 
 /**
- * Finds the newest compaction of the named session or seat,
- * or else of the agent's own seat, or else of all.
+ * Finds the newest compaction of the named session or seat.
+ * Without a name, searches the agent's own seat; outside an agent, searches all seats.
  */
 function newest(app: App, named: string | null, own: string | undefined, back: number): Newest {
   const { store } = app

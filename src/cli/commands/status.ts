@@ -197,8 +197,8 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
  * Renders one frame.
- * Each line overwrites the old one without clearing first,
- * to avoid flicker, and terminals that can do so show it at once.
+ * Each line overwrites the old one without clearing it first, to avoid flicker.
+ * Terminals with synchronized output show the whole frame at once.
  */
 export function renderFrame(
   lines: readonly string[],

@@ -133,8 +133,7 @@ function askServer(
     )
     asking.on('timeout', () => asking.destroy())
     asking.on('error', () => resolve(null))
-    // Send bytes: Node would write the headers together with a string body,
-    // in the string's encoding.
+    // Send bytes: a string body would give Node's headers the string's encoding.
     asking.end(Buffer.from(raw.body))
   })
 }

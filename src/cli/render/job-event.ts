@@ -8,8 +8,8 @@ import type { Paint } from './screen.js'
 import { cutToWidth, localTime, widthOf } from './text.js'
 
 /**
- * Renders the progress of a job: step, fullness relative to the compaction point,
- * handoffs, spend, and the forecast of the next handoff.
+ * Renders a job's progress: step, fullness relative to the compaction point, handoffs, spend.
+ * Adds the forecast of the next handoff.
  * A narrow terminal gets short figures before any is dropped.
  */
 export function progressLine(
@@ -95,8 +95,7 @@ function forecast(
   const [end, used, each] = [figure(full_at), figure(used_tokens), figure(tokens_per_step)]
   if (end === null || used === null || each === null || each <= 0) return null
   const steps = stepsForTokens(end - used, each)
-  // A session that a hook lets continue, or the last one of a job, is full where the client
-  // compacts.
+  // The client compacts a full session that is the job's last, or that a hook lets continue.
   const what = Number(handoffs) < Number(max_handoffs) && end !== compaction_tokens ? 'handoff' : 'compaction'
   if (form === 'short') return `${what === 'handoff' ? 'next' : what} ${steps === 0 ? 'now' : `in ${steps}`}`
   if (steps === 0) return `${what} now`

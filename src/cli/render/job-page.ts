@@ -228,8 +228,8 @@ interface Live {
 
 /**
  * Creates the display of running jobs.
- * On a terminal it prints a line for each step and event above
- * one live line (elapsed time, running call, fullness, cost).
+ * On a terminal it prints a line for each step and event.
+ * Below these, one live line shows elapsed time, running call, fullness and cost.
  * Otherwise it prints plain lines, or events as JSON.
  */
 export function makeJobDisplay(cli: Cli, call: Call, jobs: readonly JobRecord[]): JobDisplay {
@@ -294,8 +294,7 @@ export function makeJobDisplay(cli: Cli, call: Call, jobs: readonly JobRecord[])
   const columns = (): number => screenOf(stdout, cli.env).columns - 1
   const draw = (): void => {
     if (live === null) return
-    // Leave two cells for `^C`, which the terminal writes after the line;
-    // a wrapped line cannot be erased.
+    // Leave two cells for the `^C` that the terminal prints: a wrapped line cannot be erased.
     const room = columns() - 2
     stdout.write(`\r\u001b[K${cutToWidth(liveLine(live, room), room)}`)
   }

@@ -112,8 +112,8 @@ export interface HandoffRecord {
    */
   driver?: { pid: number; startedAt: string } | null
   /**
-   * Text that is being typed, stored before the first key.
-   * Absent or null when the terminal contains no text of Baton.
+   * Text that Baton is typing into the terminal, stored before the first key.
+   * Absent or null when no text of Baton stands in the terminal's composer.
    */
   typing?: TypingInProgress | null
   /**

@@ -6,8 +6,7 @@ import type { Usage } from '../reading.js'
  *
  * pending      waits for a free slot, because as many jobs as allowed are running
  * running      one of its sessions works
- * handing-off  its session was stopped after a batch of tools; the brief is requested, checked and
- * stored, then a fresh session begins
+ * handing-off  its session was stopped, and a brief for a fresh session is being written
  * waiting      until a usage limit of the plan is reset, or a user has reviewed a brief
  * paused       stopped by a user, or because Baton ended; `jobs resume` continues it
  * completed    done, and every check passed

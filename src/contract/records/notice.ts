@@ -37,8 +37,7 @@ export function describeTarget({ via, command, url }: NotifyTarget): string {
 /**
  * The states of one notice to one target. Each is stored before it is acted on.
  *
- * waiting  is sent at `dueAt`: at once, after the pause of `at_most_every`, or after the backoff
- * of a failed try
+ * waiting  is sent at `dueAt`, which includes the pause of `at_most_every` or a backoff
  * sending  a process sends it; if that process dies, another one may retry once after `dueAt`
  * sent     the target accepted it
  * failed   every try failed; `trouble` says why

@@ -19,8 +19,9 @@ export interface CrossedLevel {
 export interface Track {
   /** Number of the cycle, from 1. A compaction, clear or handoff begins the next cycle. */
   cycle: number
-  /** When the current cycle began, and the compaction, clear or handoff that began it. */
+  /** Time at which the current cycle (the time between two compactions or clears) began. */
   cycleStartedAt: string
+  /** What began the current cycle. */
   cycleReason: 'start' | 'resume' | 'compaction' | 'clear' | 'handoff' | 'enabled'
   /**
    * Tokens used in the last accepted reading. Null from the start of a cycle to its first answer.

@@ -86,8 +86,8 @@ export async function readPane(place: TmuxPane, lay?: { name: string; text: stri
 }
 
 /**
- * Returns the milliseconds since the last key. tmux reports whole seconds, so the key may have been
- * pressed at the end of its second.
+ * Returns the milliseconds since the last key.
+ * tmux reports whole seconds, so the key may have been pressed at the end of its second.
  */
 function restOf(seconds: number[], now: number): number | null {
   const past = seconds.map((second) => now - (second + 1) * 1000).filter((ms) => ms > -CLOCK_MS)
@@ -119,8 +119,8 @@ export function pressKeys(
 }
 
 /**
- * Runs a tmux command if the pane is unchanged since `look`. tmux runs one command after the other,
- * so no user key can pass between its check and the paste.
+ * Runs a tmux command if the pane is unchanged since `look`.
+ * tmux runs its commands in sequence, so no user key arrives between the check and the paste.
  * A key after our read changes the time of the last key, if our read was in a later second.
  * Only keys that a program sent by `send-keys` and the client has not drawn yet can be missed.
  */

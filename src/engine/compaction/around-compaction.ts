@@ -274,8 +274,8 @@ function queueRecovery(
 /**
  * Compares the facts with the summary of a finished compaction.
  * Reports the facts that neither the summary nor the kept messages hold, and puts them back.
- * Facts that were put back before are not repeated.
- * If the end is reported before the session start, both recovery steps go with that start.
+ * The first recovery step put some facts back already; these are not repeated.
+ * The client may report the end before the session start: then both steps go with that start.
  */
 export function recoverSecond(context: CompactionContext, summary: string | null): void {
   const known = currentCompaction(context)

@@ -87,8 +87,8 @@ export function beginFresh(context: SignalContext): void {
 }
 
 /**
- * True for a session that only has the same seat name (BATON_SEAT): a headless run, or a session
- * started while another client works in the seat, such as by that client's agent.
+ * True for a session that only has the same seat name (BATON_SEAT).
+ * Such a session is a headless run, or began while another client works in the seat.
  */
 function sharesSeatNameOnly({ deps, record, agent, signal }: SignalContext, { sessionId }: HandoffRecord): boolean {
   if (signal.start?.source === 'clear') return false

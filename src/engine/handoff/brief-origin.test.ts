@@ -16,7 +16,7 @@ const ended = registryOf({ 11: 'another' })
 
 const isBelieved = (change: Partial<BriefEvidence>): boolean =>
   doubtBrief({
-    origin: 'user',
+    origin: 'own-process',
     sessionId: 's',
     namedPid: CLIENT,
     isNamedOwn: true,

@@ -24,14 +24,14 @@ export interface BriefEvidence {
  *
  * A brief is given to a fresh session as instructions, so it must come from the session's client:
  *
- * origin  registry                         accepted when
- * token   none                             it names no process, or one of this user
- * token   kept                             it names no process, or one listed with this session
- * hook    none                             always: the hook runs as this user
- * hook    kept                             it descends from a process listed with this session
- * user    none                             always: the hook that left it ran as this user
- * user    lists clients with this session  it names one of them
- * user    lists none (its client ended)    the named process is not listed with another session
+ * origin       registry of clients           accepted when the signal
+ * token        none kept                     names no process, or one of this user
+ * token        kept                          names no process, or one listed with this session
+ * hook         none kept                     always: the hook runs as this user
+ * hook         kept                          descends from a process listed with this session
+ * own-process  none kept                     always: the hook that spooled it ran as this user
+ * own-process  lists clients of the session  names one of these clients
+ * own-process  lists no client of it         names no process of another session
  *
  * The hook of a spooled signal has ended when the signal is processed.
  * The ancestors of such a hook are unknown, so only a contradiction counts against the answer.
@@ -55,7 +55,7 @@ export function doubtBrief(evidence: BriefEvidence): string | null {
 }
 
 /**
- * A signal without the parts that are not believed.
+ * A signal from which an answer of doubtful origin was removed.
  * `doubt` says why the answer was removed, null when it was not removed.
  */
 export interface VerifiedSignal {
@@ -73,7 +73,7 @@ export function removeDoubtfulAnswer(
   const { kind, subagent, lastAnswer, sessionId, pid } = signal
   const registryOf = deps.agents[signal.agent]?.registry
   if (kind !== 'turn-end' || subagent || !lastAnswer || options.byRunner || !registryOf) return { signal, doubt: null }
-  const { origin = 'user' } = options
+  const { origin = 'own-process' } = options
   const transcript = deps.store.session(sessionId)?.transcriptPath ?? null
   const doubt = deps.store.readUnlocked(`origin of a brief ${sessionId} ${pid} ${origin} ${transcript}`, () =>
     doubtBrief({

@@ -90,8 +90,9 @@ export function releaseHandoffs(deps: EngineDependencies, self: ProcessIdentity,
 }
 
 /**
- * Claims handoffs that only a timer can continue: the end of a review, the end of a turn without a
- * signal, orders to the plugin module that may go unnoticed.
+ * Claims handoffs that only a timer can continue.
+ * A timer notices the end of a review and the end of a turn without a signal.
+ * A timer also notices orders that the plugin module did not pick up.
  * Returns the time of the next check in milliseconds. Null when none is due.
  */
 export function awaitReviews(deps: EngineDependencies, self: ProcessIdentity): number | null {

@@ -41,13 +41,13 @@ export function handleDueHandoff(context: PolicyContext, handoff: HandoffRecord)
 /**
  * Handles the state of an order (to clear the session) for the plugin module inside the client:
  *
- * refused for now           it is given again with another id
+ * refused for now           the order is given again with another id
  * refused for good          the next way is tried
- * begun                     the client's event follows; if it is overdue, the handoff fails, or
- * waits for the next start if the client is gone
- * no answer and no order    its giver was killed before: it is given now
- * the module is gone        the next way is tried; a module that does not notice an order within
- * seconds counts as gone
+ * begun                     the order's event from the client follows
+ * begun, event overdue      the handoff fails; without a client, it waits for the next start
+ * no answer and no order    the order's giver was killed before, so the order is given now
+ * the module is gone        the next way is tried
+ * not noticed in seconds    the module counts as gone, and the next way is tried
  * not begun in time         the next way is tried; while the session works it gets more time
  */
 export function checkOrder(context: PolicyContext, handoff: HandoffRecord): void {

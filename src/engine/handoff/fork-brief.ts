@@ -20,8 +20,8 @@ import { beginReview } from './review.js'
  *
  * wanted           the turn has ended; a background process runs the fork (`drive-fork.ts`)
  * a brief          is compared with the facts like any other, and used unless it is below the bar
- * no brief         the agent's own brief, completed, is used, or else Baton's, which says so
- * not needed       the session was cleared or has ended: the same, at once
+ * no brief         the agent's own brief is completed and used; without it, Baton writes one
+ * not needed       the session was cleared or has ended: as with no brief, at once
  *
  * The handoff stays `requested` meanwhile. Everything that ends a request also ends the fork.
  */

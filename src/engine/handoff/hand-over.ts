@@ -32,8 +32,8 @@ import { beginReview, endReview, isReviewOver, startReviewOrLeave } from './revi
  *
  * a level or a user requests it   requested  the agent is asked at a tool boundary or turn end
  * the turn ends with a brief      checked    missing facts are added; if poor it is asked again
- * the turn ends without one       checked    with Baton's own brief, which says so; it stays
- * `requested` while a fork writes it (`fork-brief.ts`)
+ * the turn ends without one       checked    with Baton's own brief, which says so
+ * a fork writes the brief         requested  until the fork has ended (`fork-brief.ts`)
  * a review is configured          review     the user may read the brief first (`review.ts`)
  * a way to clear exists           clearing   the client is ordered to clear itself
  * no way to clear exists          waiting    the user is told that the brief waits for /clear
@@ -106,8 +106,9 @@ const ASKED_BY: Partial<Record<HandoffRecord['cause'], string>> = {
 
 /**
  * Cancels the open handoff after a compaction, which has emptied the session.
- * The levels of the new cycle decide again. A request that no level repeats must be made again, and
- * the user and the parent seat that made one are told.
+ * The levels of the new cycle decide again.
+ * A request that no level repeats must be made again.
+ * The user and the parent seat that made such a request are told.
  * The brief of a cancelled request is kept for the recovery.
  * A brief that the user wrote or approved stays, because the user decided about its handoff.
  */
@@ -326,8 +327,8 @@ const READY = new Set<HandoffRecord['state']>(['checked', 'review', 'waiting', '
 
 /**
  * Signals that show work after a brief.
- * A turn may continue without a prompt: a hook of the user blocks its end, or its end delivers a
- * message to the agent.
+ * A turn may continue without a prompt when a hook of the user blocks its end.
+ * A turn also continues when its end delivers a message to the agent.
  */
 const CONTINUES_TURN = new Set<SignalContext['signal']['kind']>(['prompt', 'tool-batch', 'turn-end'])
 

@@ -16,15 +16,15 @@ import {
  * `applyEvent` is the only function that writes a state.
  *
  * requested   The agent is asked for a brief, at its next tool boundary or the end of its turn.
- * Below the bar it is asked once more. A fork of the session may write the brief
- * instead (`fork-brief.ts`); the handoff stays in this state meanwhile.
- * written     Reserved for a brief that was not compared with the facts yet. No event leads here:
- * a brief is kept and checked in one transaction. Events may still lead away from it.
- * checked     The brief is kept and completed. The session is left when its turn ends, and an
- * idle one at once (`leave-session.ts`).
+ * requested   A brief below the bar is requested once more.
+ * requested   A fork of the session may write the brief instead (`fork-brief.ts`).
+ * written     Reserved for a brief that was not compared with the facts yet.
+ * written     No event leads here: a brief is kept and checked in one transaction.
+ * checked     The brief is kept and completed. The session is left when its turn ends.
+ * checked     An idle session is left at once (`leave-session.ts`).
  * review      A user may read the brief first, until `dueAt` or without end (`review.ts`).
- * waiting     The brief is ready and nothing can clear the session from outside: the user's own
- * /clear, or the next start in the folder, uses it.
+ * waiting     The brief is ready, and nothing can clear the session from outside.
+ * waiting     The user's own /clear, or the next start in the folder, uses the brief.
  * clearing    The order to clear was given, to the mod or to a process that types.
  * confirmed   A fresh session has begun and gets the brief with its first request.
  * started     The fresh session got its first prompt.

@@ -20,8 +20,8 @@ export const STARTED_BY_USER = { way: 'start', orderId: null } as const
 
 /**
  * Leaves the session for a fresh one by the best available way.
- * The plugin module clears the session, or a background process types into its terminal,
- * or the user is told to clear it. See `drive-handoff.ts`.
+ * The ways: the plugin module clears the session, or a process types into its terminal.
+ * Without these ways, the user is told to clear the session. See `drive-handoff.ts`.
  */
 export function leaveSession(context: PolicyContext, asked: HandoffRecord): void {
   // A brief that waits for the user's own /clear is completed at that /clear.

@@ -173,14 +173,15 @@ function wasModelAsked(context: SignalContext, message: Message): boolean {
 }
 
 /**
- * Milliseconds by which the time of a file may lie before the clock: Linux stamps files with the
- * last tick of the kernel, at most 10 ms old.
+ * Maximum milliseconds by which a file's time may be earlier than the clock.
+ * Linux stamps files with the kernel's last tick, which is at most 10 ms old.
  */
 const FILE_CLOCK_MS = 10
 
 /**
- * Returns the end of the second for a time in whole seconds. Bash before version 5 knows no
- * fractions, and a message that the killed client got in that second must be repeated.
+ * Returns the end of the second for a time in whole seconds.
+ * Bash before version 5 reports times without fractions.
+ * A message that the killed client got in that second must be repeated.
  */
 function laterIfRounded(ms: number): number {
   return ms % 1000 === 0 ? ms + 1000 : ms
@@ -189,8 +190,8 @@ function laterIfRounded(ms: number): number {
 /**
  * Sends messages that were never confirmed again after a restart.
  * Messages that the conversation holds are not repeated.
- * Neither are messages sent since the restart. A hook of the restarted client may print them, or
- * its waiter may take them, before this signal is processed.
+ * Messages sent since the restart are not repeated, either.
+ * The restarted client's hooks may still print such a message before this signal is processed.
  */
 export function repeatUnconfirmedMessages(context: SignalContext): void {
   const { deps, record, signal } = context
@@ -206,8 +207,8 @@ export function repeatUnconfirmedMessages(context: SignalContext): void {
 
 /**
  * Puts waiting messages into the answer to this signal, or into the outbox for the next hook.
- * Answers to a subagent's events and to hooks of a dead client contain none. A job's runner sends
- * the messages of the job.
+ * Answers to a subagent's events and to hooks of a dead client contain no messages.
+ * In a job, its runner sends the messages.
  * `signalId`: the id under which the signal may arrive again. Null when it cannot.
  */
 export function answerWithMessages(context: SignalContext, how: MessageDelivery, signalId: string | null): string {

@@ -100,8 +100,8 @@ export function hasOpenOrder(messages: readonly Message[]): boolean {
 }
 
 /**
- * Ways in which Baton prompts an idle client: an order to the plugin module, a hook that waits
- * beside the client, or keys typed into its terminal.
+ * Ways in which Baton prompts an idle client.
+ * `order`: the plugin module does. `waiter`: a waiting hook does. `keys`: Baton types.
  */
 const PROMPTED = ['order', 'waiter', 'keys']
 

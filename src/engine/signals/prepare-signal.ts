@@ -75,9 +75,8 @@ export function prepareSignalLocked(
 }
 
 /**
- * True when the facts of the transcript may be needed:
- * a compaction begins, a turn ends that may hold a brief or follows one,
- * or a session begins that may be given such a brief.
+ * True when the facts of the transcript may be needed for a compaction or a brief.
+ * At a turn's end the answer may hold a brief; a starting session may be given one.
  */
 function needsFacts(deps: EngineDependencies, { kind, sessionId, subagent, start }: Signal): boolean {
   const { store } = deps

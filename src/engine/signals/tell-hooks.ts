@@ -22,8 +22,8 @@ export function expectAnswer(context: SignalContext): void {
 const NO_LEVEL_LEFT = 999_999_999
 
 /**
- * Tells hooks below which token count a tool batch that the plugin module has reported needs
- * nothing. Returns true when there is such a count.
+ * Tells hooks the token count below which a tool batch needs no engine.
+ * Applies to tool batches that the plugin module reported. Returns true when there is a count.
  * The count holds while no message waits, no level is near and the plugin module reports.
  */
 export function writeFarMark(context: SignalContext, { live }: Observation): boolean {

@@ -20,7 +20,7 @@ export interface HookRun {
   stoppedBy: HookResult | null
 }
 
-/** Environment of a hook. */
+/** What a job hook runs with: folder, environment variables, job id, abort signal, grace time. */
 export interface HookContext {
   cwd: string
   env: Record<string, string | undefined>

@@ -162,7 +162,7 @@ const REMOTE_TIMEOUT_MS = 120_000
 
 /**
  * Pushes the branch and opens a pull request if requested.
- * Errors are reported, but the job has succeeded all the same.
+ * An error of git or of the pull request is reported in `notes` and does not fail the job.
  */
 async function publish(
   worktree: Worktree,

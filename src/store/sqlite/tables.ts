@@ -335,8 +335,8 @@ export function sessionRows(
     putSession(record) {
       const json = JSON.stringify(record)
       const over = isOver(record) ? 1 : 0
-      // This update leaves the indexes alone, which is faster.
-      // Nearly every signal takes this path.
+      // Nearly every signal changes a known session, for which this UPDATE suffices.
+      // The UPDATE changes no indexed column, so it is faster than the INSERT below.
       const known = sql(
         'UPDATE sessions SET project = ?, seen_at = ?, body = ? WHERE session_id = ? AND seat_id = ? AND over = ?',
       )

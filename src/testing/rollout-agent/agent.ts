@@ -15,8 +15,8 @@ import { asNumber, asObject, asText, type Fields, parseObject } from './json.js'
 
 /**
  * A second agent for tests, in the formats of Codex CLI 0.166.0.
- * Its hooks have the names of Claude Code's, but its transcripts ("rollouts") differ, and it
- * reports each tool call separately instead of in a batch.
+ * Its hooks have the names of Claude Code's, but its transcripts ("rollouts") differ.
+ * It reports each tool call separately instead of in a batch.
  */
 export const ROLLOUT_AGENT = 'rollout-agent'
 
@@ -155,8 +155,8 @@ function observedIn(entry: Fields, model: string | null, offset: number): Transc
 }
 
 /**
- * Returns the limits: the rollout reports 95 % of the window, and the client compacts at 90 % of
- * the whole.
+ * Returns the limits, from 95 % of the window that the rollout reports.
+ * The client compacts at 90 % of the whole window.
  */
 function limitsIn(text: string): Limits {
   const reported = [...text.matchAll(/"model_context_window":(\d+)/g)].at(-1)?.[1]

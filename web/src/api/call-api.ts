@@ -4,8 +4,8 @@ import { currentKey, dropKey } from './key.js'
 
 type Routes = typeof ROUTES
 /**
- * Method and path of every route, inserted by the build (`web/vite.config.ts`) from the
- * contract's table, so that the page does not load the schemas of the contract.
+ * Method and path of every route, inserted by the build (`web/vite.config.ts`).
+ * The build takes them from the contract, so the page does not load the contract's schemas.
  */
 declare const ROUTE_PATHS: { readonly [N in RouteName]: `${Routes[N]['method']} ${Routes[N]['path']}` }
 

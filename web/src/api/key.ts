@@ -3,8 +3,8 @@ import { readStored, writeStored } from '../parts/browser-storage.js'
 
 /**
  * Storage name of the key with which this browser calls the server.
- * localStorage belongs to this address and port alone.
- * A cookie would be sent to every server on this machine.
+ * The key is in localStorage, which only pages of this address and port can read.
+ * A cookie would be sent to the servers on all ports of this machine.
  */
 const NAME = 'baton.key'
 const CHANGED = 'baton:key'

@@ -14,8 +14,9 @@ interface CallState<T> {
 }
 
 /**
- * Calls a route that only reads. Calls it again when the event stream was reconnected, because
- * data may have changed meanwhile, or when the key changes. No call is made while `args` is null.
+ * Calls a route that only reads, and calls it again when the key changes.
+ * Calls it also when the event stream was reconnected: data may have changed meanwhile.
+ * Makes no call while `args` is null.
  */
 export function useCall<N extends RouteName>(
   name: N,

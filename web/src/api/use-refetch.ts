@@ -26,8 +26,9 @@ export function useRefetchOnEvent(concerns: (event: Event) => boolean, refetch: 
 }
 
 /**
- * Calls `refetch` when `mark` has changed: at most every `everyMs`, never while the page is hidden,
- * and at once when the page becomes visible. `mark` is '' while no data has arrived yet.
+ * Calls `refetch` when `mark` has changed, at most every `everyMs`.
+ * A hidden page makes no call; it calls at once when it becomes visible.
+ * `mark` is '' while no data has arrived yet.
  */
 export function useRefetchWhileVisible(mark: string, refetch: () => void, everyMs: number): void {
   const lastFetch = useRef({ at: performance.now(), mark })

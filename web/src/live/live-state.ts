@@ -147,8 +147,9 @@ function removeRow(next: NextState, { kind, id }: Gone): void {
 }
 
 /**
- * Adds a session's spend since its last row to today's. Of a session without an earlier row
- * everything counts if it started after the snapshot, else nothing.
+ * Adds a session's spend since its last row to today's spend.
+ * Without an earlier row, all spend of a session that began after the snapshot counts.
+ * An older session without an earlier row adds nothing.
  */
 function addSpend(next: NextState, row: SessionRow): void {
   // The first row of a new day starts that day's spend at zero.

@@ -3,8 +3,8 @@ import { applyFrames, type Frame, INITIAL_STATE, resumeAfter } from './live-stat
 import type { FromWorker, ToWorker } from './worker-client.js'
 
 /**
- * Shares one event stream among all tabs: a browser opens at most six connections to a server,
- * so a stream per tab would soon leave none for other requests.
+ * Shares one event stream among all tabs.
+ * Browsers open at most six connections to a server, which a stream per tab would use up.
  * The worker also holds the state, so that a new tab gets it at once.
  */
 const scope = self as unknown as { onconnect: ((event: MessageEvent) => void) | null }

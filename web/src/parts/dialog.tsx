@@ -39,8 +39,8 @@ export function Dialog({
 }
 
 /**
- * Dialog that asks for a confirmation. `yes` and `no` are the labels of its buttons; the caller
- * shows the error if the action of `onYes` fails.
+ * Dialog that asks for a confirmation. `yes` and `no` are the labels of its buttons.
+ * The caller shows the error if the action of `onYes` fails.
  */
 export function ConfirmDialog(props: {
   open: boolean

@@ -2,8 +2,8 @@ import { type ComponentType, createElement, lazy, useState } from 'react'
 
 /**
  * Component whose code is loaded when it is first drawn, or while the page is idle before that.
- * Loaded code is drawn at once. React's own `lazy` would first show the fallback for a third of
- * a second, even if the code is already loaded.
+ * Loaded code is drawn at once.
+ * React's own `lazy` would first show the fallback for 0.3 seconds even with loaded code.
  */
 interface LazyPart<P> {
   Part: ComponentType<P>

@@ -10,8 +10,9 @@ export interface ModFile {
 export const PLUGIN_NAME = 'baton'
 
 /**
- * Returns the files of the plugin that reports a session's figures and compactions into `liveDir`
- * and executes the orders stored there.
+ * Returns the files of Baton's plugin for the client.
+ * The plugin reports a session's figures and compactions into `liveDir`.
+ * The plugin also executes the orders stored there.
  * `requestPrompt` is the agent's prompt after /handoff. Without it the request is only stored.
  * `briefSkill` teaches the agent to write a brief.
  * The client calls that skill `baton:brief`, so its name conflicts with no other skill.

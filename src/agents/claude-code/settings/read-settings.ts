@@ -17,8 +17,8 @@ export interface ClientSettings {
   /** The permission mode of sessions that name none. Absent for the client's own default. */
   permissionMode?: string
   /**
-   * Whether the client continues by itself after a usage limit has ended.
-   * Absent for the client's own default.
+   * True when the client continues by itself after a usage limit has ended.
+   * Absent when the settings leave this to the client's own default.
    */
   autoContinue?: boolean
   /** Permission rules from all settings files that allow calls. Absent when there are none. */

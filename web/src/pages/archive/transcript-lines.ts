@@ -83,8 +83,9 @@ export function foldText(text: string, lines = 24, characters = 2_400): Folded {
 }
 
 /**
- * The loaded part of a transcript, which may have a hundred thousand lines. Lines far from the
- * reading position are dropped and loaded again later. A line is never divided.
+ * The loaded part of a transcript, which may have a hundred thousand lines.
+ * Lines far from the reading position are dropped and loaded again later.
+ * Lines are never divided.
  */
 export interface ReadingWindow {
   readonly entries: readonly TranscriptEntry[]

@@ -413,7 +413,11 @@ export function axisScale(greatest: number, isWhole: boolean): { top: number; li
   return { top, lines }
 }
 
-/** Bars that get a date label: the first of each month, or evenly spaced ones within one month. */
+/**
+ * Returns the positions of bars with a date label.
+ * From three months on, these are the first bars of months; above six, of every third month.
+ * In a shorter time, about four evenly spaced bars have labels.
+ */
 export function barsWithDateLabel(bars: readonly Bar[]): number[] {
   const months = bars.flatMap(({ from }, at) =>
     at > 0 && from.slice(0, 7) !== bars[at - 1]!.from.slice(0, 7) ? [at] : [],

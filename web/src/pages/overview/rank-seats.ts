@@ -119,8 +119,8 @@ const STATES: Record<SessionRow['state'], number> = {
 /**
  * Compares two sessions: waiting for the user, working, idle, ended; the newest first within each.
  * A running session is sorted by its start, an ended one by its end.
- * Repeats `compareSessions` of src/engine/views/session-queries.ts, because the page imports
- * only types of the program; the test compares both.
+ * Repeats `compareSessions` of src/engine/views/session-queries.ts, and a test compares both.
+ * The page cannot import it, because it imports only types of the program.
  */
 export function compareSessions(a: SessionRow, b: SessionRow): number {
   if (rankOf(a) !== rankOf(b)) return rankOf(a) - rankOf(b)

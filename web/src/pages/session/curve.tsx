@@ -43,8 +43,8 @@ export default function Curve({ data, marks, levels, cycleFrom, label }: CurvePr
     }
   }, [dark])
   useEffect(() => {
-    // The plot itself knows whether it is zoomed; `zoomed` may lag behind a click, and a reading
-    // that arrives in between would undo the zoom.
+    // Ask the plot whether it is zoomed, because `zoomed` may lag behind a click.
+    // Otherwise a reading that arrives in between would undo the zoom.
     if (plot.current !== null) showData(plot.current, data, !isZoomed(plot.current))
   }, [data])
   // biome-ignore lint/correctness/useExhaustiveDependencies: marks and levels are read from the scene

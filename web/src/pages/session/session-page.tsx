@@ -240,8 +240,8 @@ function SessionHead({ session, refetch }: { session: SessionDetail; refetch: ()
 }
 
 /**
- * The command that opens the session again in a terminal. Null for an agent without one, and for a
- * job's session, which only its job resumes.
+ * The command that opens the session again in a terminal. Null for an agent without one.
+ * Null for a job's session, too, because only its job resumes it.
  */
 function resumeCommand({ agent, session_id: id, job_id }: SessionDetail): string | null {
   if (job_id !== null) return null

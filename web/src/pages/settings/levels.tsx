@@ -208,9 +208,11 @@ interface PlacedLevel {
 }
 
 /**
- * Returns the positions of levels on the gauge. Without a session the compaction point is
- * unknown, so that only levels configured in percent of it have a position. Of two places joined by
- * `or` the percentage is shown: the other one comes first only in a large window.
+ * Returns the positions of levels on the gauge.
+ * Without a session the compaction point is unknown.
+ * Then only levels configured in percent of that point have a position.
+ * Of two places joined by `or`, the percentage is shown.
+ * The other place comes first only in a large window.
  */
 export function placeLevels(levels: readonly LevelRule[], point: number | null): PlacedLevel[] {
   return levels
