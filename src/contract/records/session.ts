@@ -21,7 +21,7 @@ export interface Track {
   cycle: number
   /** Time at which the current cycle (the time between two compactions or clears) began. */
   cycleStartedAt: string
-  /** What began the current cycle. */
+  /** Event that began the current cycle. */
   cycleReason: 'start' | 'resume' | 'compaction' | 'clear' | 'handoff' | 'enabled'
   /**
    * Tokens used in the last accepted reading. Null from the start of a cycle to its first answer.
