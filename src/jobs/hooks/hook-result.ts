@@ -20,7 +20,7 @@ export interface HookRun {
   stoppedBy: HookResult | null
 }
 
-/** What a job hook runs with: folder, environment variables, job id, abort signal, grace time. */
+/** Context in which a job hook runs: folder, environment variables, job id, abort signal, grace time. */
 export interface HookContext {
   cwd: string
   env: Record<string, string | undefined>
