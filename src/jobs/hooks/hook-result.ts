@@ -20,7 +20,7 @@ export interface HookRun {
   stoppedBy: HookResult | null
 }
 
-/** Context in which a job hook runs: folder, environment variables, job id, abort signal, grace time. */
+/** Context of a job hook: folder, environment variables, job id, abort signal, grace time. */
 export interface HookContext {
   cwd: string
   env: Record<string, string | undefined>
