@@ -322,7 +322,7 @@ function requestedArchive(opened: OpenedArchives, archiveId: string, record: Arc
   )
 }
 
-/** `retryAt` is null when Baton does not try again. */
+/** Builds the error for a transcript that was not archived. `retryAt` is null without a retry. */
 function notStored({ archive_id: id, status, reason }: Archive, retryAt: string | null): BatonError {
   if (status === 'pending')
     return new BatonError(

@@ -25,7 +25,7 @@ type Places = Pick<Home, 'root' | 'config' | 'log'>
 
 /**
  * Starts background processes.
- * They handle archives and long transcripts, so that the server keeps answering.
+ * Background processes handle archives and long transcripts, so the server keeps answering.
  */
 export function makeKeeper(engine: string, home: () => Places, log: Log): Keeper {
   const keeping = oneAtATime(
@@ -109,7 +109,7 @@ function oneAtATime(
 
 /**
  * Resumes jobs that a crash or reboot interrupted, in one process beside the server.
- * That process outlives the server, and the server keeps answering.
+ * The process that resumes jobs outlives the server, and the server keeps answering.
  * A job has one runner: the first process that claims the job.
  */
 export function resumeInterruptedJobs(

@@ -63,7 +63,7 @@ export function typeMessagesInBackground(app: App, seatId: string): void {
 /**
  * Sends a message to a seat (terminal or job).
  * A text too long for a client is stored in a file, and the message names the file.
- * The file is deleted if the message cannot be stored.
+ * The text's file is deleted if the message cannot be stored.
  */
 export function sendText(
   app: App,

@@ -177,7 +177,7 @@ function real(path: string): string {
 
 /**
  * Returns a sentence for each enabled session without token readings.
- * Time counts up to the session's last signal, because an idle session sends no readings.
+ * Times count up to the last signal of the session, because an idle session sends no readings.
  */
 export function silentSessions(app: App, sessions: readonly Session[]): string[] {
   return sessions.flatMap((session) => {

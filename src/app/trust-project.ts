@@ -92,7 +92,7 @@ export function copyTrustToWorktree(home: Home, { env, now }: TrustContext, from
 
 /**
  * Throws when a file cannot be accepted: it is invalid or unreadable, or another user owns it.
- * The other user could change the file at any time.
+ * A file of another user is refused, because that user could change it at any time.
  */
 function checkAcceptable({ project, problems }: LoadedConfig): AcceptableFile {
   const { path, folder, sha256, reason } = project!
@@ -133,7 +133,7 @@ const SIGNS = [...Object.values(agentClients).flatMap(({ signs }) => signs), 'BA
  * Returns why this process counts as run by an agent.
  * Null when no agent runs this process.
  * An agent can unset variables for one command, so the parent processes are checked too.
- * Both their start environment and the client's registry count.
+ * A parent is an agent by its start environment or by the client's registry.
  */
 function agentSessionAround(env: Env, ancestors: readonly number[] = ancestorsOf(process.pid)): string | null {
   const own = findSign(env)

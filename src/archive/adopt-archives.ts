@@ -22,7 +22,7 @@ import { BLOCK_BYTES, newSha256 } from './write-segment.js'
  * 1. `findUnrecordedFiles` lists record files and segment files that the store does not reference.
  * 2. Each session is handled alone. Its archives come from their record files.
  * Segment files without a record file come from before Baton wrote records.
- * They are ordered by name, and each file name gives one archive.
+ * Segment files without a record are ordered by name, and each file name gives one archive.
  * 3. Every stream is unpacked once. The hash at the end of each archive must be the recorded one.
  * 4. One transaction per session stores the verified archives.
  * A killed process leaves sessions either adopted or untouched. The next run does the rest.

@@ -20,7 +20,7 @@ import { SourceChanged } from './write-segment.js'
  * If the lease holder died, another process starts again.
  * A process that was wrongly taken for dead stops and touches nothing.
  * - **kept**: one transaction stores files, hashes and status. Then the hard links are deleted.
- * Afterwards only `indexed` changes.
+ * After the state **kept**, only `indexed` changes.
  * - **failed** with a retry time: the disk is full or not writable. Retried a few times.
  * - **failed** for good: the transcript no longer matches the plan. The reason is stored.
  */

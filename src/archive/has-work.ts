@@ -14,6 +14,6 @@ export function hasArchiveWork(store: Store, now: Date): boolean {
 
 /**
  * Prefix of leftovers that could not be deleted at the first try.
- * Their deletion is retried along with other work. No process is started for them alone.
+ * The deletion of leftovers is retried along with other work, never in a process of its own.
  */
 export const STUCK_PREFIX = 'stuck '

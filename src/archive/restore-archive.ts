@@ -38,7 +38,7 @@ export interface LineTransform {
 
 /**
  * Writes one archived transcript to a file that only its owner can read.
- * The file appears under its name complete and verified, or not at all.
+ * The restored file appears under its name complete and verified, or not at all.
  */
 export function restoreArchive(blocks: Blocks, { part, segments, to, force, progress, through }: RestoreRequest): void {
   const there = statTarget(to)

@@ -20,7 +20,7 @@ interface ReadAddendum {
 /**
  * Stores a late finding in a file of its own beside the brief, which never changes.
  * `at` is ISO, UTC.
- * The same finding with the same time is added once.
+ * A finding that was added before with the same time is not added again.
  * Throws a BatonError when the brief is missing or the file cannot be written.
  */
 export function addAddendum(

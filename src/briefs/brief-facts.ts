@@ -24,7 +24,7 @@ const SHORTEST = 4
  * Returns the facts of a brief that bind the session it is given to:
  * constraints, decisions, next steps and open questions.
  * Every item or paragraph is one fact, in the brief's wording, marked by `detail.handed`.
- * They have line 0, because they precede everything the session itself says.
+ * Facts of a brief have line 0, because they precede everything the session itself says.
  * A todo that Baton added from the agent's list is also marked by `detail.listed`.
  */
 export function factsOfBrief(body: string): Fact[] {

@@ -58,7 +58,7 @@ export function checkBrief(
     const kind = coverage.byKind[fact.kind] ?? { total: 0, kept: 0 }
     coverage.byKind[fact.kind] = kind
     // Open work of an earlier brief may be finished without a mention.
-    // Such work is carried on but not held against the brief.
+    // Open work of an earlier brief is therefore passed on, but its absence lowers no score.
     const counts = !(fact.detail.handed === true && (fact.kind === 'todo' || fact.kind === 'question'))
     if (counts) {
       kind.total++

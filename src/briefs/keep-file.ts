@@ -101,7 +101,7 @@ export function briefFileStem(name: string): string | null {
 
 /**
  * Returns the path of an addendum. Names sort by time.
- * The same finding with the same time has the same name, so it exists once.
+ * A finding stored twice with the same time has the same path, so it exists once.
  */
 export function addendumPath(briefFile: string, at: string, sha256: string): string {
   return `${briefFile.replace(/\.md$/, '')}.addendum-${at.replace(/[^0-9TZ]/g, '')}-${sha256.slice(0, 12)}.md`

@@ -62,7 +62,7 @@ const isNotUserRequest = ({ kind, text }: Fact): boolean =>
 /**
  * Returns the request that the work is about: the one marked as last.
  * No request is marked when the last prompt was Baton's own.
- * Then the newest request counts that is not an aside about a declined call.
+ * Without a marked request, returns the newest that is no aside about a declined call.
  */
 export function lastRequestOf(facts: readonly Fact[]): Fact | null {
   const requests = facts.filter(({ kind }) => kind === 'request')
@@ -158,8 +158,8 @@ const LONGEST = 4_000
 /**
  * Returns facts that outlast a session: first and last request, constraints, decisions.
  * These facts are stored with the session's brief.
- * Later sessions then get them in the user's own words, not as retold by agents in between.
- * Their line is 0, before everything a later session says.
+ * Later sessions get lasting facts in the user's own words, not as retold by other agents.
+ * Lasting facts have line 0, which is before everything a later session says.
  */
 export function lastingFacts(all: readonly Fact[]): Fact[] {
   // Facts that only an earlier brief states are passed on by the text of the next brief.

@@ -95,7 +95,7 @@ function withoutAppended(heads: readonly Heading[]): Heading[] {
 /**
  * Returns the heading level of the sections.
  * The highest level with several requested sections wins, unless these are only a few.
- * Otherwise the level with the most requested sections wins, headings before bold text.
+ * Without such a level, the one with the most requested sections wins, headings before bold.
  * The brief's own title is not a section, whatever it says.
  */
 function sectionLevel(heads: readonly Heading[]): number {

@@ -24,7 +24,7 @@ export async function askYesOrNo(question: string): Promise<boolean> {
 /**
  * Opens $VISUAL, or else $EDITOR, or else vi on a terminal, and waits until it exits.
  * Throws when there is no editor or it fails.
- * Its error says that `unchanged` was not changed, and suggests `instead`.
+ * The error says that `unchanged` was not changed, and suggests `instead`.
  */
 export function openEditor(
   cli: Cli,

@@ -160,7 +160,7 @@ export function reportLoss(facts: readonly Fact[], remains: RemainingContext): L
 
 /**
  * A summary may omit facts below this weight, so they do not count as lost.
- * Such facts are files only read, answered questions, finished todos, and checks that passed.
+ * Facts of little weight: files only read, answered questions, finished todos, passed checks.
  */
 const LEAST_LOSS = 31
 

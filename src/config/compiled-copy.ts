@@ -4,8 +4,8 @@ import type { ConfigProblem, ProjectFile } from '../contract/policy.js'
 import type { CompiledConfig } from './compiled.js'
 
 /**
- * The compiled configuration, stored beside the files so that hooks need no YAML library:
- * the last good configuration and the current problems of the files.
+ * The last good configuration in compiled form, and the current problems of the files.
+ * This copy is stored beside the files, so that hooks need no YAML library.
  */
 export interface CompiledCopy {
   /**
@@ -19,7 +19,7 @@ export interface CompiledCopy {
   mark: string
   /**
    * True when `config` is the last good one.
-   * False when there was none; `config` then omits the files with problems.
+   * False when no configuration was good; `config` then omits the files with problems.
    */
   good: boolean
   config: CompiledConfig

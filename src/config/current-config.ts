@@ -74,7 +74,7 @@ export function currentConfig({ home, project, env, load, memory }: CurrentOptio
   const loaded = load({ home, project, env: { HOME: env.HOME }, lastGoodUser })
   const userMark = `${userNames}${stamps[0]!.mark}`
   // Every load also stores a copy of the user's file alone.
-  // That copy is still valid after the project's file changes, and in other projects' folders.
+  // The user's copy stays valid after a project's file changes, and in other projects' folders.
   if (projectFile !== null && loaded.userConfig !== null && user?.mark !== userMark) {
     const now = { config: loaded.userConfig, problems: [], project: null, trusted: null }
     const userCopy: CompiledCopy = { version: 4, mark: userMark, good: true, ...now }

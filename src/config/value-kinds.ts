@@ -117,7 +117,7 @@ export function listOf<const T extends v.GenericSchema>(item: T) {
   )
 }
 
-/** A list without duplicates. */
+/** Schema of a list whose items must all be different. */
 export function setOf<const T extends v.GenericSchema>(item: T) {
   return v.pipe(
     listOf(item),

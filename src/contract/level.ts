@@ -68,7 +68,7 @@ export interface ResolvedLevel extends Level {
 export interface Crossing extends ResolvedLevel {
   /**
    * False when the session was above the level before Baton measured it for the first time.
-   * That happens when Baton was installed or upgraded, or when the session was resumed.
+   * A session is first measured late when Baton was installed, upgraded, or it was resumed.
    * A level with a token limit then starts no handoff.
    */
   climbed: boolean

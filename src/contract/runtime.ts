@@ -10,7 +10,7 @@ export interface Runtime {
   name: RuntimeName
   /**
    * Returns null when the runtime is usable here.
-   * Otherwise returns a sentence that says what is missing and what to do.
+   * When the runtime is not usable, returns a sentence on what is missing and what to do.
    */
   missing(): string | null
   /**

@@ -41,7 +41,7 @@ const offer = (n: number, used: number) => ({ bash: `echo "offer ${n}" >> offers
 /**
  * The script of the first two acts.
  * The first session climbs through all levels, and the client compacts it at 167,000 tokens.
- * Its summary leaves out facts, as real summaries do. Then the first session climbs again.
+ * The compaction's summary leaves out facts, as real ones do. The first session climbs again.
  * The second session climbs to the handoff level and writes its brief.
  * The third session continues from that brief.
  */

@@ -33,7 +33,7 @@ export interface DemoView {
   beginAct(number: number, title: string, prompt: string): void
   /**
    * Shows an event. `story` is the state before it.
-   * Its `session` is null unless the act is a job.
+   * The story's `session` is null unless the act is a job.
    */
   event(story: DemoStory, event: Event, about: { app: App; isInstructed(): boolean }): void
   /** Shows the checks of a job, of which those of `round` are new. */

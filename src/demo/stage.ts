@@ -121,7 +121,7 @@ const ENGINES_MS = 10_000
 
 /**
  * Waits for background engines.
- * They archive transcripts after releasing their lock, and would create deleted folders again.
+ * An engine archives transcripts after releasing its lock, and would create deleted folders again.
  */
 async function awaitProcesses(home: string): Promise<void> {
   const end = performance.now() + ENGINES_MS

@@ -202,7 +202,7 @@ function inRounds(signals: readonly Opened[]): Opened[][] {
 
 /**
  * Ends compactions whose end will not be reported.
- * Their client was killed, aborted the compaction without an event, or left no token counts.
+ * The client was killed, aborted the compaction without an event, or left no token counts.
  * Commands and the server call this function without a signal. Reads the transcript first.
  */
 function endAbandoned(deps: EngineDependencies): Event[] {

@@ -81,7 +81,7 @@ interface AppOptions {
   leaveWork?: (work?: BackgroundWork) => void
   /**
    * True for a long-lived process with many signals.
-   * Such a process reads the configuration once a second and caches records.
+   * A long-lived process reads the configuration once a second and caches records.
    */
   resident?: boolean
 }
@@ -219,7 +219,7 @@ const LOCKED_MS = 5_000
 /**
  * Returns the configuration of a project and its policies, cached.
  * A cached configuration is read again once it is older than `trustMs`.
- * The same happens when the user trusts a project file or withdraws trust.
+ * The cached configuration is also read again when the user changes trust in a project file.
  */
 function cachedConfig(
   store: Store,

@@ -81,7 +81,7 @@ export function watchDecisions(state: State = { found: new Map(), offer: null })
 
 /**
  * True when a later choice replaces an earlier one.
- * It is another answer to the same question, or another verdict on the same plan.
+ * A replacing choice answers the same question, or gives a verdict on the same plan.
  */
 function isSuperseded({ text, detail }: Fact, later: Fact['detail']): boolean {
   if (detail.superseded !== undefined || detail.by !== later.by) return false

@@ -24,7 +24,7 @@ export interface EarlierInstall {
  * Returns the settings file as it would be without Baton.
  * Null when there would be no file.
  * If the file is unchanged since we wrote it, returns exactly the former bytes.
- * Otherwise returns the current text without our entries.
+ * If the file was changed, returns its current text without Baton's entries.
  */
 export function withoutBaton(
   installer: AgentInstaller,

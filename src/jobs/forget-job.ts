@@ -29,7 +29,7 @@ function whyNotForgotten({ state, runner, hooksDue }: JobRecord): string | null 
 
 /**
  * Deletes what Baton stores about a job, and the text in its events.
- * That is the record, the attempts, the log, the journal, the prompts and check outputs.
+ * Stored are the record, the attempts, the log, the journal, the prompts and check outputs.
  * Sessions, their briefs and archives stay, and so does an existing worktree.
  */
 export function forgetJob({ store, folderOf }: ForgetDependencies, jobId: string, dry = false): ForgottenJob {

@@ -99,7 +99,7 @@ export class JobHookRunner {
 
 /**
  * Returns the results of hooks as lines of the job's log.
- * Their output may be long and is omitted.
+ * The hooks' output may be long and is omitted.
  */
 function hookLogLines(event: HookEvent, { results }: HookRun, verdict: Verdict | null, at: string): string[] {
   const line = (data: object): string =>

@@ -47,7 +47,7 @@ export function findCrossings(
 
 /**
  * Returns the tokens at which a session is handed off at the latest.
- * That is the first level that requests it, or the cap for large windows. Null without either.
+ * The first level that requests a handoff decides, or the cap for large windows.
  */
 export function handoffLevelAt(
   { levels = [], handoffCap = null }: Pick<JobSpec, 'levels' | 'handoffCap'>,
@@ -103,7 +103,7 @@ function fullByGrowth({ point, window, remaining, growth }: ContextGrowth): numb
   const most = Math.max(0, ...growth.slice(-8))
   const safe = end - ROOM_FOR_BRIEF - most
   // At least half of the context is used.
-  // Otherwise a session with large steps would hand off at once.
+  // Without this minimum, a session with large steps would hand off at once.
   return Math.max(Math.floor(end / 2), Math.min(wanted, safe))
 }
 

@@ -281,7 +281,7 @@ export class LiveSession {
 
   /**
    * Ends a session whose messages cannot be stored or judged, for example on a full disk.
-   * Otherwise the session would work unobserved.
+   * A session that was not ended would work unobserved.
    * An uncaught error would end every job of this process.
    */
   private abandon(error: unknown): void {

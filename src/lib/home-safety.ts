@@ -22,7 +22,7 @@ export function isFileSystemRoot(path: string): boolean {
 /**
  * Explains why a home must not be used. Null when it may be used, also if it does not exist yet.
  * A user who owns the home, or can write to it or its folders, could forge signals and answers.
- * Such a user could also read conversations.
+ * Another user with access to the home could also read conversations.
  */
 export function judgeHome(home: Folders): BatonError | null {
   const { root } = home
@@ -57,8 +57,8 @@ export function judgeHome(home: Folders): BatonError | null {
 
 /**
  * Refuses a home that another user could redirect to a folder with content of his own.
- * He could make a link before the home exists.
- * In a folder he can write, he could also replace the home or a link on the way to it.
+ * Another user could make a link before the home exists.
+ * In a folder that he can write, he could replace the home or a link on the way to it.
  * The launcher has the same rule for links.
  */
 function judgeLink(root: string): BatonError | null {

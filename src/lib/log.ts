@@ -32,7 +32,7 @@ export function fileLog(path: string, env: Record<string, string | undefined> = 
 /**
  * Appends a line to a log file or link of this user. A file of another user is left alone.
  * In a folder that others can write, that file may link to a file of this user.
- * It may also let other users read the log.
+ * A log file that others created may also let them read the log.
  */
 function append(path: string, line: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false })

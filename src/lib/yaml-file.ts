@@ -95,7 +95,7 @@ export function parseYaml(path: string, text: string): YamlFile {
 /**
  * Returns why a text must not be parsed. Null when it may be parsed.
  * The library builds its tree by recursion, and deep nesting overflows the stack.
- * That would end the whole process, with no error to catch.
+ * A stack overflow would end the whole process, with no error to catch.
  */
 function limitExceededBy(text: string): { reason: string; hint: string } | null {
   const lexemes: string[] = []

@@ -7,7 +7,7 @@ import { asObject, type Fields } from './fields.js'
 const MB = 1024 * 1024
 /**
  * Maximum length of a parsed line. A longer line is read only at its beginning.
- * Such lines contain images.
+ * Lines longer than this contain images.
  */
 const LONGEST_LINE = 16 * MB
 
@@ -130,7 +130,7 @@ const BEHIND_OUTPUT = Buffer.from('","stderr":"')
 
 /**
  * Returns the text of a line without the client's second copy of a tool result (file, output).
- * Such copies are half of most transcripts.
+ * The second copies of tool results are half of most transcripts.
  * Quotes inside strings are escaped, so the searched bytes match only JSON keys.
  */
 function textOfLine(bytes: Buffer, withoutFiles: boolean): string | null {

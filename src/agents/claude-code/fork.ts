@@ -37,7 +37,7 @@ const REFUSED = 'This copy of the session only writes its brief, without tools. 
 
 /**
  * Returns the arguments for a client that answers one prompt on its stdin as a fork of a session.
- * Such a client writes nothing to disk, runs no tool and compacts nothing.
+ * A client with these arguments writes nothing to disk, runs no tool and compacts nothing.
  * Tools are refused instead of removed, so that the conversation's prefix stays the same.
  */
 export function forkArguments({ sessionId, client }: ForkSource, settingsFile: string): string[] {

@@ -43,8 +43,8 @@ const REFUSE_MARGIN = 3_000
 /**
  * Returns context window and compaction point of one session.
  * The client reports both only to a plugin module and to its own query.
- * Otherwise both follow from the model's name, settings, environment and command line.
- * They are computed like the client does, and marked as not exact.
+ * Without the client's report, model, settings, environment and command line give the limits.
+ * Limits derived in this way follow the client's rules and are marked as not exact.
  */
 export function deriveLimits(input: LimitsInput): Limits {
   if (input.told !== null) {

@@ -59,7 +59,7 @@ const MOST_NAMES = 50_000
 const SESSION_FILE = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\.jsonl$/i
 /**
  * Bytes read from the start of a transcript.
- * The first entries name folder and entry point, but a pasted image may precede them.
+ * A transcript's first entries name folder and entry point; a pasted image may precede them.
  */
 const HEAD_BYTES = 256 * 1024
 

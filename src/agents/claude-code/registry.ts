@@ -45,7 +45,7 @@ const STATUSES: readonly string[] = ['idle', 'busy', 'waiting']
 
 /**
  * Returns the registries that may list a client of this session.
- * They are in the folder that the signal names and in the folder of the transcript.
+ * Registries are in the folder that the signal names and in the transcript's folder.
  * Null when neither registry exists, as with older clients.
  */
 export function clientRegistryOf(env: Record<string, string>, transcriptPath: string | null): ClientRegistry | null {

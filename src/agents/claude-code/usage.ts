@@ -30,7 +30,7 @@ function fed(usage: Usage): number {
 /**
  * Measures the usage object of one answer.
  * With a server-side tool, the API adds up several model calls within one answer.
- * Then only the last of these calls shows how full the window is.
+ * In such an answer, only the last model call shows how full the window is.
  */
 export function measureUsage(value: unknown): MeasuredUsage | null {
   const raw = asObject(value)

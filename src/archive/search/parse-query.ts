@@ -7,7 +7,7 @@ export interface SearchTerm {
 const PIECES = /"([^"]*)"?(\*?)|([^\s"]+)/g
 /**
  * Letters and digits, except a few that the index treats as
- * separators: searched alone, they never match.
+ * separators. A separator that is searched alone never matches.
  */
 const HAS_WORD = /(?![\u19b0-\u19c0\u19c8\u19c9\u1cf2\u1cf3])[\p{L}\p{N}\p{Co}]/u
 

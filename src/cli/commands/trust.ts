@@ -44,8 +44,8 @@ const NOT_COVERED = 'Scripts and files that it names are not checked: they can c
 const LONGEST_VALUE = 300
 
 /**
- * Accepts an untrusted project file before a job:
- * by `--trust`, or by asking the user on a terminal.
+ * Accepts an untrusted project file before a job by `--trust`.
+ * Without `--trust`, asks the user on a terminal whether to accept the file.
  */
 export async function offerTrust(call: Call, cli: Cli): Promise<void> {
   const confirm = (file: AcceptableFile, demands: FileDemands): Promise<boolean> => {
@@ -85,7 +85,7 @@ function remove(call: Call, cli: Cli, folder: string): number {
 
 /**
  * Describes what the file would do.
- * Its texts may come from anybody, so terminal sequences are removed.
+ * The file's texts may come from anybody, so terminal sequences are removed.
  */
 function summary({ path, sha256, reason }: AcceptableFile, demands: FileDemands, { screen, env }: Cli): string[] {
   const { paint, columns } = screen

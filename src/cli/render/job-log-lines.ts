@@ -14,7 +14,7 @@ const TIME_WIDTH = 9
 
 /**
  * Returns a function that renders the lines of a job's log, called in order.
- * It adds the time of each line, and returns [] for lines without anything for the user.
+ * The returned function adds the time of each line, and returns [] for lines of no interest.
  * Most clients write no time, so the last time that Baton noted applies.
  * `time` applies before the first. `whole` disables the cutting of calls and results.
  */

@@ -230,7 +230,7 @@ interface Live {
  * Creates the display of running jobs.
  * On a terminal it prints a line for each step and event.
  * Below these, one live line shows elapsed time, running call, fullness and cost.
- * Otherwise it prints plain lines, or events as JSON.
+ * Without a terminal, prints plain lines, or events as JSON.
  */
 export function makeJobDisplay(cli: Cli, call: Call, jobs: readonly JobRecord[]): JobDisplay {
   const note = (text: string): void => cli.note(text)

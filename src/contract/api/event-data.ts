@@ -137,7 +137,7 @@ export const EVENT_DATA = {
     by_kind: v.record(text, v.object({ total: count, kept: count })),
     /**
      * Lost facts, most needed first. `lost_more` counts facts that are not listed.
-     * The list is empty after the facts were forgotten.
+     * The list of lost facts is empty after the facts were forgotten.
      */
     lost: v.array(v.object({ kind: text, text, state: nullable(text), line: count })),
     lost_more: count,

@@ -15,7 +15,7 @@ export { event }
  * 2. Only with `Last-Event-ID`: every event after that id, oldest first.
  * Of token readings, only the newest of each session is sent.
  * `event: gap` is sent instead when there are too many events or the store is another one.
- * Its `id:` is the newest id. The client then asks `/api/events`.
+ * The `id:` of a gap is the newest event's id. The client then asks `/api/events`.
  * 3. From then on, as it happens:
  * - Unnamed messages, data `Event`, `id:` the event's id.
  * A session sends at most five readings a second, the newest. A delayed reading has no `id:`.

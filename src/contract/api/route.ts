@@ -3,7 +3,7 @@ import { text } from './shapes.js'
 
 /**
  * The declaration of one HTTP route.
- * Its schemas validate requests and generate the OpenAPI document.
+ * The schemas of a route validate requests and generate the OpenAPI document.
  */
 export interface RouteSpec {
   readonly method: 'get' | 'post' | 'put' | 'delete'

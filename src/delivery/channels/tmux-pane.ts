@@ -43,7 +43,7 @@ const CLOCK_MS = 5_000
 
 /**
  * Returns the pane that shows a process.
- * `pane` is the pane id if already known.
+ * `pane` is the tmux pane's id if the caller knows it.
  * Null when the process does not run in tmux.
  */
 export function paneOf(pid: number, pane: string | null): TmuxPane | null {

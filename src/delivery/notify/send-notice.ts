@@ -13,7 +13,7 @@ export interface SendPlace extends CommandPlace {
 
 /**
  * Sends notices of one target and kind as one message.
- * The list is ordered oldest first.
+ * The notices are ordered oldest first.
  * Never throws.
  */
 export async function sendNotice(

@@ -255,7 +255,7 @@ type SwitchedContext = SessionContext & Pick<SignalContext, 'enabled'>
 /**
  * Closes a compaction when no further report of it is expected.
  * A compaction that happened counts as completed.
- * Otherwise `judged` decides between failed and blocked, and `unknown` means the client is gone.
+ * For any other one, `judged` decides between failed and blocked, `unknown`: client is gone.
  */
 export function closeUnfinishedCompaction(context: SwitchedContext, otherwise: 'judged' | 'unknown'): void {
   const progress = context.record.compaction

@@ -33,7 +33,7 @@ export interface SweepResult {
 const LOOK_BACK_MS = 60 * 24 * 3_600_000
 /**
  * Idle time after which the session of an open client is archived.
- * Such a session may stay idle for weeks, until the client deletes its transcript.
+ * An open client may stay idle for weeks, until it deletes its transcript.
  */
 const IDLE_MS = 24 * 3_600_000
 /** Number of new bytes that surely hold conversation, so the bytes need not be read. */
@@ -41,7 +41,7 @@ const SURELY_NEW = 1024 * 1024
 
 /**
  * Finds sessions whose transcripts hold more than their archives.
- * They ended without a signal (`kill -9`, reboot) or continued after their last archive.
+ * Such sessions ended without a signal (`kill -9`, reboot) or continued after an archive.
  * Reads files, so call the function outside of transactions.
  */
 function findUnarchived(deps: EngineDependencies): Unarchived[] {

@@ -15,7 +15,7 @@ import { isForking } from './handoffs.js'
  * Number of tries per handoff to have a fork (copy of the session) write the brief.
  * The process that runs a fork may be killed.
  * The next process then ends the fork that it finds and begins a second one.
- * There is no third, because a fork costs a request with the whole conversation in it.
+ * A third fork is never begun, because a fork costs a request with the whole conversation.
  */
 const MOST_TRIES = 2
 

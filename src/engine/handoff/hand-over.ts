@@ -209,7 +209,7 @@ function isApproved({ author, status }: BriefRecord): boolean {
 
 /**
  * Replaces Baton's hasty brief, or one that later work made stale, by the agent's own.
- * False when there is none, it is worse, or the order to clear can no longer be changed.
+ * False when the agent wrote no better brief, or the order to clear can no longer be changed.
  */
 function replaceBrief(context: SignalContext, handoff: HandoffRecord): boolean {
   const { deps, signal } = context
@@ -245,7 +245,7 @@ function takeAgentBrief(context: SignalContext, handoff: HandoffRecord): void {
 
 /**
  * Cancels a request that was not delivered yet.
- * True when there was such a request: the agent is asked at turn end instead.
+ * True when a request was cancelled: the agent is asked at turn end instead.
  */
 function cancelUndelivered(context: SignalContext, why = 'the agent is asked at the end of the turn'): boolean {
   return cancelStaleMessages(context, why, isAboutSession(context, ['handoff'])).length > 0

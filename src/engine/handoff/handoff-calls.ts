@@ -73,7 +73,7 @@ export function offerBrief(
       : beginHandoff(context, causeOf(role, asked.reason))
     const ready = withBrief(context, { ...handoff, way: null, orderId: null }, brief, material)
     // A running turn continues after the brief.
-    // Its later work is added when the session is cleared.
+    // The turn's later work is added when the session is cleared.
     const stale = isClientRunning(context) && (role === 'agent' || !isIdle(context))
     const checked = updateHandoff(context, ready, { stale })
     for (const id of replaced) supersede(deps, id)

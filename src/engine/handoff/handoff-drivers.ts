@@ -45,7 +45,7 @@ export function lacksForkDriver(handoff: HandoffRecord): boolean {
 
 /**
  * Returns when a background process must check the handoff, in milliseconds.
- * Then its review ends, its turn may have ended without a signal, or its order went unnoticed.
+ * At that time its review ends, its turn may have ended without a signal, or its order is late.
  * Null when no check is needed. An ended session is checked by the next start instead.
  */
 export function awaitedAt(deps: EngineDependencies, handoff: HandoffRecord): number | null {

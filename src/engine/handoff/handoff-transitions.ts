@@ -186,7 +186,7 @@ export type HandoffChange = Partial<Omit<HandoffRecord, 'handoffId' | 'state'>>
  *
  * Returns null when the table does not contain the pair of stored state and event.
  * In that case nothing changes, and the refusal is logged and not thrown.
- * The same transaction holds the reading and the messages of the signal.
+ * No error may undo the transaction, which also holds the signal's reading and messages.
  * A thrown error would lose them with every signal of the session.
  */
 export function applyEvent(

@@ -86,7 +86,7 @@ export function repeatOrder(context: PolicyContext, handoff: HandoffRecord, whic
 
 /**
  * Gives the plugin module a stored order.
- * The order is stored first, because an unknown one would be executed unnoticed.
+ * The order is stored before it is given: one that Baton forgot would be executed unnoticed.
  */
 function giveOrder({ deps, agent, policy, seatName }: PolicyContext, handoff: HandoffRecord, brief: BriefRecord): void {
   const { sessionId: session, unattended } = handoff

@@ -14,8 +14,8 @@ import { hindranceOf } from './missed-orders.js'
 /**
  * Review of a brief by the user before it is used (`handoff.review_seconds`).
  * The review opens when the brief is ready and closes by itself.
- * After its end, the first process that checks continues the handoff.
- * That may be a background process, a signal, a command or the server (`workers/typist.ts`).
+ * After the review's end, the first process that checks continues the handoff.
+ * Background processes, signals, commands and the server check (`workers/typist.ts`).
  * A brief that the user wrote or edited needs no review.
  */
 

@@ -19,7 +19,7 @@ import {
 
 /**
  * Functions that send messages to a seat (terminal or job) without the client's next event.
- * They use an order to the plugin module or the outbox (files for hooks).
+ * Messages go by an order to the plugin module or by the outbox (files for hooks).
  */
 
 /**

@@ -23,7 +23,7 @@ export function warnOfLevels(context: SignalContext, crossed: readonly Crossing[
   if (crossed.length === 0) return
   const { record, policy } = context
   // The first answer of a fresh session may be above a level.
-  // That answer proves that the session works, so the handoff that began it is over.
+  // The first answer proves that the session works, so the handoff that began it is over.
   // The next handoff is judged separately.
   const begun = openHandoff(context)
   if (begun?.newSessionId === record.sessionId) rareWork(context.deps).arriveHandoff(context, begun)

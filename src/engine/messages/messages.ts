@@ -30,7 +30,7 @@ import {
 
 /**
  * Delivery of messages. A message is queued, then `sent` in an answer that the client waits for.
- * It is `delivered` once the client's next event shows that the client continued from there.
+ * A message is `delivered` once the client's next event shows that it continued from there.
  * If the client died in between, the message is queued again and marked as repeated.
  * A message that the conversation on disk holds is not repeated.
  */
@@ -112,7 +112,7 @@ export function cancelStaleMessages(
   const stale = (): Message[] =>
     deps.store.openMessages(record.seatId).filter((m) => m.status === 'queued' && m.sender === 'baton' && which(m))
   // Messages of an order that was not begun are cancelled too.
-  // The other messages of that order are sent again.
+  // Messages of orders that were begun are sent again.
   if (deps.store.openMessages(record.seatId).some((m) => m.order_id && m.sender === 'baton' && which(m))) {
     settleOrders(context, null, true)
     deps.store.afterCommit(() => fallbackOnError(context, undefined, () => sendToSeat(deps, record.seatId)))
@@ -154,7 +154,7 @@ export function confirmDeliveredMessages(context: SignalContext): void {
 
 /**
  * True for a late signal of a killed client whose session another client has resumed.
- * It says nothing about the messages that were sent to the new client.
+ * Such a late signal says nothing about the messages that were sent to the new client.
  */
 function isFromEarlierClient({ agent, record, isOrphaned }: SignalContext): boolean {
   return isOrphaned && record.process !== null && agent.alive(record.process)

@@ -92,7 +92,7 @@ function lengthOf(message: Message): number {
 
 /**
  * True for a message that may start a turn of an idle agent.
- * These are messages to the seat and urgent requests for a brief.
+ * Messages to the seat and urgent requests for a brief may start a turn.
  * All other messages from Baton are delivered with the next event.
  */
 export function isWorthTurn(message: Message): boolean {

@@ -9,7 +9,7 @@ import { isWorthTurn } from './pick-messages.js'
 
 /**
  * Wakes an idle session: the plugin module enters the message as a prompt when nothing blocks it.
- * Such a message is `sent` with the order's id until the client's event shows the prompt.
+ * A message entered as a prompt is `sent` until the client's event shows the prompt.
  * From then on the message is confirmed like any other.
  * A refused, late or withdrawn order leaves the message queued.
  * An earlier opportunity to deliver the message withdraws the order.

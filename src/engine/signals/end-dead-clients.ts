@@ -37,7 +37,7 @@ export function endDeadClients(deps: EngineDependencies, signal: Signal): Event[
 /**
  * True when the session's client process is dead.
  * A session ended by `/clear` is checked too.
- * Its client may have died before the fresh session started.
+ * The client of a cleared session may have died before the fresh session started.
  */
 function isGone(deps: EngineDependencies, record: SessionRecord): boolean {
   const { state, process, agent } = record

@@ -105,7 +105,7 @@ function readAhead(deps: EngineDependencies, signal: Signal): ReadFacts | null {
 /**
  * Planned read of a signal's transcript from the last cursor, its settings and its process.
  * `key` holds everything the result depends on, so a result from another cursor is never used.
- * Such a result would count answers twice or not at all.
+ * A result from another cursor would count answers twice or not at all.
  */
 export interface PlannedRead {
   key: string
@@ -154,7 +154,7 @@ export function planObservation(
  * A job's runner reports its sessions itself (`byRunner`), because hooks need not be installed.
  * Null for a hook's duplicate of such a report, unless the runner was killed.
  * A client started by a tool of the job has another session.
- * That session is measured like any other, in a seat of its own below the job's.
+ * The other session is measured like any other, in a seat of its own below the job's.
  */
 export function resolveJobSignal(
   { store, agents }: Pick<EngineDependencies, 'store' | 'agents'>,

@@ -83,7 +83,7 @@ export interface ListEntryBuilders {
 
 /**
  * Returns live sessions and those of the last 24 hours, also ended ones.
- * They are in the order of `compareSessions`.
+ * The sessions are in the order of `compareSessions`.
  */
 export function recentSessions(
   store: Store,

@@ -133,7 +133,7 @@ export async function checkJob(
     failedChecks.length === 0 ? 'completed' : isLast ? 'failed' : 'agent'
   const data = { ...where, passed: checks.length - failedChecks.length, failed: failedChecks.length, next }
   // The results are stored in one transaction, so that a killed round leaves nothing.
-  // Later rounds are from before the job failed and was resumed.
+  // Rounds with a higher number are from before the job failed and was resumed.
   recordJob(
     deps,
     jobId,

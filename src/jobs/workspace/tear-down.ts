@@ -31,7 +31,7 @@ type Worktree = NonNullable<WorkspaceState['worktree']>
  * Cleans up a job's worktree without forcing anything.
  * Never throws, because the job is over.
  * A worktree with changes is kept and reported. A clean worktree is removed.
- * Its branch stays if it has commits of its own. Every step can be repeated.
+ * The branch stays if it has commits of its own. Every step can be repeated.
  */
 export async function tearDownWorkspace(request: TearDownRequest, context: GitContext): Promise<CleanupResult> {
   const { worktree } = request.state
