@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { said } from '../testing/sample-conversation.js'
-import { CONSTRAINT_FORMS, NO_RULES, WITHDRAWALS } from './constraint-table.js'
+import { CONSTRAINT_FORMS, NO_RULES } from './constraint-table.js'
+import { WITHDRAWALS } from './constraint-withdrawals.js'
 import { demandOf } from './constraint-words.js'
 import { watchConstraints } from './facts.js'
 import type { Language } from './language.js'

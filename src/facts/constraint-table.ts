@@ -149,6 +149,22 @@ export const CONSTRAINT_FORMS: Record<Language, readonly ConstraintForm[]> = {
       examples: ['Just define the list there and drop the second one.'],
       counterexamples: ['It just stops.'],
     },
+    {
+      demand: 'required',
+      pattern: new RegExp(
+        String.raw`\b(?:as|in) (?:a|its own|another) separate (?:pr|branch|commit|issue)\b|\bdont forget\b|` +
+          String.raw`^(?:[A-D1-9][.)]? )?(?:just|only) (?!\w+ing\b)[\w -]{3,60} for now\b`,
+        'i',
+      ),
+      examples: ["let's do the move in a separate commit", 'dont forget the lock', 'B. just the nightly job for now'],
+      counterexamples: ["let's just fix it for now", 'A separate commit broke it.', 'It just stops.'],
+    },
+    {
+      demand: 'forbidden',
+      pattern: /\b(?:would )?(?:much )?prefer not to\b|\bwould rather not\b/i,
+      examples: ['We wiped the cache and would prefer not to do it again.'],
+      counterexamples: ['I prefer the second.'],
+    },
   ],
   ja: [
     {
@@ -173,6 +189,19 @@ export const CONSTRAINT_FORMS: Record<Language, readonly ConstraintForm[]> = {
         /[\p{L}]しない(?:。|！|で|こと|$)|(?:いら|要ら)ない|不要(?:です|。|$)|(?:あと|後)(?:で|回し)(?:で)?(?:いい|良い)/u,
       examples: ['順位付けしない', 'それはいらない', 'ブラウザはあとででいい'],
       counterexamples: ['まだ終わらない'],
+    },
+    {
+      demand: 'required',
+      pattern:
+        /(?:英語|日本語|中国語|韓国語)(?:に(?:して|すること|$)|で(?:書|返|お願い|$))|(?:に|し)たい(?:かな|かも|ので)/,
+      examples: ['題名は英語に', '説明は日本語で書いて', '一覧も残すようにしたいかな'],
+      counterexamples: ['英語の本です', '何をしたいの'],
+    },
+    {
+      demand: 'forbidden',
+      pattern: /(?:し|使い|入れ|変え|増やし)たくない/,
+      examples: ['まだ公開したくないんだけど'],
+      counterexamples: ['公開したい'],
     },
   ],
   zh: [
@@ -283,7 +312,7 @@ export const CONSTRAINT_FORMS: Record<Language, readonly ConstraintForm[]> = {
 }
 
 /** A form of sentences that state no rule. */
-interface NoRule {
+export interface NoRule {
   pattern: RegExp
   examples: readonly string[]
   counterexamples: readonly string[]
@@ -373,66 +402,6 @@ export const NO_RULES: readonly NoRule[] = [
       /(?:常に|いつも|必ず|のみ|だけ).*(?:になっている|になってる|ている|てしまう|ました|でした)(?:。|$)|(?:なんとか|検証|確認|相談|質問|理解)したい|良かっ[たっ]/,
     examples: ['件数が常に 0 になっている。', 'この二つをなんとかしたい', '消すだけで良かった'],
     counterexamples: ['必ず順番を守ること。', 'サブの項目を必須にしたい'],
-  },
-]
-
-/**
- * Forms in which users take a rule back. They count only beside words of an earlier rule.
- * Russian has none yet.
- */
-export const WITHDRAWALS: readonly NoRule[] = [
-  {
-    pattern: new RegExp(
-      String.raw`\b(?:(?<!never |not |n't )forget (?:about )?(?:what|the|that|my)|` +
-        String.raw`never ?mind (?:about )?(?:the|what|that|my)|` +
-        String.raw`no longer (?:need|` +
-        String.raw`necessary|required|applies|matters|want)|(?:is|are|it's|that's) (?:ok|okay|fine|` +
-        String.raw`allowed) (?:now|after all)|` +
-        String.raw`you (?:can|may) .{1,60}\b(?:now|after all|again)\b|ignore what i said|scrap (?:the|that) (?:rule|` +
-        String.raw`requirement|limit)|changed my mind|i take (?:that|it) back)`,
-      'i',
-    ),
-    examples: ['Forget about the port rule.', 'You can change the parser now.', 'The limit no longer applies.'],
-    counterexamples: ['Never forget the port.', 'You can see the log.'],
-  },
-  {
-    pattern:
-      /もう(?:.{0,30})(?:いい|不要|必要ない|しなくて)|やっぱり?.{1,40}(?:いい|OK|大丈夫)|(?:さっき|前)の(?:.{0,20})(?:忘れて|なしで|取り消)/,
-    examples: ['やっぱり表は変えてもいい', 'さっきの制限は忘れて'],
-    counterexamples: ['もう一度実行して'],
-  },
-  {
-    pattern: /(?:不用再|不再需要|取消(?:之前|刚才)|之前(?:说)?的.{0,20}(?:作废|不算|忽略)|现在可以.{1,30}了)/,
-    examples: ['现在可以修改解析器了', '之前说的限制作废'],
-    counterexamples: ['不要修改解析器'],
-  },
-  {
-    pattern: /(?:이제(?:는)? .{1,40}(?:돼|괜찮|해도)|(?:아까|전에) .{1,40}(?:취소|무시|잊어))/u,
-    examples: ['이제 파서를 바꿔도 돼', '아까 말한 제한은 취소'],
-    counterexamples: ['파서를 바꾸지 마'],
-  },
-  {
-    pattern: new RegExp(
-      String.raw`(?<!\p{L})(?:vergiss (?:das|die|den|was)|gilt nicht mehr|(?:darfst|kannst) .{1,60}(?:jetzt|doch|` +
-        String.raw`wieder)|ist (?:jetzt|doch) (?:erlaubt|in ordnung|ok))(?!\p{L})`,
-      'iu',
-    ),
-    examples: ['Die Grenze gilt nicht mehr.', 'Du darfst den Parser jetzt ändern.'],
-    counterexamples: ['Ändere den Parser nicht.'],
-  },
-  {
-    pattern: new RegExp(
-      "(?:oublie(?:z)? (?:ce que|la|le|les)|n['’]est plus (?:nécessaire|valable)|" +
-        'tu peux .{1,60}maintenant|finalement,? .{1,40}(?:peux|peut))',
-      'i',
-    ),
-    examples: ["La limite n'est plus valable.", 'Tu peux changer le parseur maintenant.'],
-    counterexamples: ['Ne change pas le parseur.'],
-  },
-  {
-    pattern: /(?:olvida (?:lo|la|el)|ya no (?:es necesario|hace falta|aplica)|ya puedes|ahora sí puedes|al final sí)/i,
-    examples: ['Ya puedes cambiar el analizador.', 'El límite ya no aplica.'],
-    counterexamples: ['No cambies el analizador.'],
   },
 ]
 

@@ -50,7 +50,7 @@ const order = (source: string): RegExp =>
 
 /** Fewest characters of a clause that states a rule. */
 const SHORTEST_CLAUSE = 6
-const CLAUSE_ENDS = [', ', '、', '，', '; ', ' - ', 'だが、']
+const CLAUSE_ENDS = [', ', '、', '，', '; ', ' - ', 'だが、', 'んだけど', 'ですけど', 'ですが']
 
 /**
  * Returns what stands before the clause that asks. Null when the whole sentence is the question.

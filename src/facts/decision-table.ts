@@ -1,20 +1,6 @@
+import type { DecisionForm } from './decision-form.js'
+import { ENGLISH_CHOICES } from './english-choices.js'
 import type { Language } from './language.js'
-
-/**
- * A form in which people or agents state a choice.
- * Each form lists sentences that it must recognise and sentences that it must not.
- * The test `decision-table.test.ts` runs all these sentences.
- */
-export interface DecisionForm {
-  by: 'user' | 'agent'
-  /** True when the form counts only in a text that a change of a file follows. */
-  beforeChange?: true
-  /** True when the form also counts in a question: the user steers by asking. */
-  asks?: true
-  pattern: RegExp
-  examples: readonly string[]
-  counterexamples: readonly string[]
-}
 
 /**
  * Forms per language. English and Japanese were measured on real sessions.
@@ -22,6 +8,7 @@ export interface DecisionForm {
  */
 export const DECISION_FORMS: Record<Language, readonly DecisionForm[]> = {
   en: [
+    ...ENGLISH_CHOICES,
     {
       by: 'user',
       asks: true,
@@ -112,7 +99,7 @@ export const DECISION_FORMS: Record<Language, readonly DecisionForm[]> = {
     {
       by: 'agent',
       pattern: new RegExp(
-        String.raw`^(?=.*\*\*[^*]{15,200}\*\*).*\b(?:causes?|triggers?|culprit|reason|rules?|fixed the bug|` +
+        String.raw`^(?=.*\*\*[^*]{14,200}[^*:：]\*\*).*\b(?:causes?|triggers?|culprit|reason|rules?|fixed the bug|` +
           String.raw`not needed|` +
           String.raw`changes everything|answer)\b`,
         'i',
@@ -165,6 +152,45 @@ export const DECISION_FORMS: Record<Language, readonly DecisionForm[]> = {
         /(?:に(?:まとめ|統一し|フォールバックし)|で対応し|を使い|する(?:修正|方針|形)|を強制する|で推定)(?:ます|です|。|$|を行います|のが)/,
       examples: ['設定は一つのファイルにまとめます。', '並列で対応します。'],
       counterexamples: ['ファイルを読みます。'],
+    },
+    {
+      by: 'user',
+      pattern: /^(?:いや)+[、,。 ].{6,}|すべき(?:です|だ|かな|。|$)|(?<!どう)にしたい(?:かな|です|ので|な|。|、|$)/,
+      examples: ['いや、直しておくべきだった', '先に整理すべき', '見出しは上にしたい'],
+      counterexamples: ['何にしたいの？', 'ログを見せて'],
+    },
+    {
+      by: 'agent',
+      pattern: new RegExp(
+        '(?:推奨し|お勧めし|任せ|見送り|で進め|で切り|を維持し|に従い)ます|任せましょう|推奨です|現状維持|' +
+          '(?:後日|別(?:の|途)?(?:フィーチャー|PR|Issue|タスク|ブランチ)(?:として|で))|' +
+          '(?:行い|変更し|含め|追加し|採用し)ません(?:。|（|$)|(?:が|方が)(?:良い|いい|最適|妥当|適切|自然)です',
+      ),
+      examples: [
+        '二つ目の方法を推奨します。',
+        '後片付けは仕組みに任せましょう。',
+        '削除は別PRで対応します。',
+        'ここからは送信を行いません。',
+        '現実的には一つ目が良いです。',
+      ],
+      counterexamples: ['ファイルを読みます。', '結果を確認します。'],
+    },
+    {
+      by: 'agent',
+      pattern: new RegExp(
+        String.raw`\*\*[^*]{1,40}\*\*[^。*]{0,12}(?:です|だと思います)(?:。|$)|(?:スコープ外|対象外|Out of Scope) ?(?:に|と)し(?:ます|て)|` +
+          '(?:使う|使用する|変更する|指定する)必要があり(?:ます|、)|(?:対象|形|設定|方式)に(?:し(?:ました|ます)|変更し)|' +
+          '場合は.{2,60}(?:のみ|しない)(?:。|$|、)',
+        'i',
+      ),
+      examples: [
+        '答えは **二番目** です。',
+        '履歴は対象外にします。',
+        '新しい版では別の名前を使う必要があります。',
+        '一覧だけを対象にしました。',
+        '失敗した場合は再送しない',
+      ],
+      counterexamples: ['これは**重要**な点なので読みます', '確認する必要があります'],
     },
   ],
   zh: [

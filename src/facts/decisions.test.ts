@@ -186,6 +186,13 @@ function watched(...entries: Entry[]) {
 }
 
 describe('what a prompt means together with the text before it', () => {
+  test('words of plain agreement are no choice beside what they agree to', () => {
+    const offer = "I'd say the second table can go. Shall I drop it?"
+    expect(watched(said('agent', offer), said('user', "yeah let's do it"))).toEqual([
+      ["I'd say the second table can go.", 'user', 'agreed'],
+    ])
+  })
+
   test('agreement without own words is a choice of what was proposed', () => {
     const proposal = "I'd say the second table can go.\n\nWant me to do it?"
     expect(watched(said('agent', proposal), said('user', 'yes please'))).toEqual([

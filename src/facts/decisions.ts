@@ -56,6 +56,7 @@ export function watchDecisions(state: State = { found: new Map(), offer: null })
           return
         }
       } else state.offer = entry
+      if (by === 'user' && AGREES.test(text)) return
       for (const choice of statedChoices(text, by)) put(choice, entry, { by })
     },
     called: (call) => {
@@ -241,7 +242,9 @@ const HEDGED = new RegExp(
 /** Quick filter for the forms of an agent in the table. */
 const MAY_STATE = new RegExp(
   String.raw`[^\x00-\x7f]|\*\*|let me|i'll|i will|(?:we|i) (?:can|could) |need|rule|principle|recommend|propos|` +
-    'decision|conclusion|resolution|takeaway|required|refinement|must fix',
+    'decision|conclusion|resolution|takeaway|required|refinement|must fix|should|suggest|theirs|ours|version|' +
+    'leaving|keeping|changes? |diff|warning|behavio|fixes|solves|resolves|avoids|prevents|cleanest|simplest|safest|' +
+    'most (?:robust|natural|sensible)|essentially|effectively|basically|no longer|bug|root cause|problem|culprit',
   'i',
 )
 
