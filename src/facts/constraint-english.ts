@@ -38,7 +38,12 @@ const QUICK_FILTER = new RegExp(
   'i',
 )
 
-const POLITE = /^(?:(?:and|so|ok|okay|also|but|then|please)[, ]+)*(?:can|could|would|will) you (?:please )?/i
+const POLITE = new RegExp(
+  '^(?:(?:and|so|ok|okay|also|but|then|please)[, ]+)*(?:(?:can|could|would|will) you (?:please )?|' +
+    '(?:can|could|should) we (?:please |also |maybe )*(?=(?:stick|stay|keep|retain|preserve|maintain|limit|' +
+    String.raw`restrict|avoid|make sure|ensure|leave|only|always|never|not)\b)|any chance (?:we|you) can )`,
+  'i',
+)
 /** Descriptions of the past, which are no orders. */
 const ABOUT_THE_PAST = new RegExp(
   '^(?:(?:i|we|he|she|they|it|that|this|you) (?:was|were|had|have(?! to)|has(?! to)|did|tried|thought|' +

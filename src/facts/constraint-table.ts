@@ -1,171 +1,13 @@
 import type { Demand } from './constraint-english.js'
+import { type ConstraintForm, ENGLISH_FORMS } from './constraint-english-forms.js'
 import type { Language } from './language.js'
-
-/**
- * A form in which people state a rule.
- * Each form lists sentences that it must recognise and sentences that it must not.
- * The test `constraint-table.test.ts` runs all these sentences.
- */
-export interface ConstraintForm {
-  demand: Demand
-  pattern: RegExp
-  examples: readonly string[]
-  counterexamples: readonly string[]
-}
 
 /**
  * Forms per language. English and Japanese were measured on real sessions.
  * The forms of other languages are built from examples alone.
  */
 export const CONSTRAINT_FORMS: Record<Language, readonly ConstraintForm[]> = {
-  en: [
-    {
-      demand: 'forbidden',
-      pattern: /\b(?:better|best|rather) not to\b/i,
-      examples: ['It is better not to keep tokens in the log.'],
-      counterexamples: ['The second one is better.'],
-    },
-    {
-      demand: 'forbidden',
-      pattern: /\bso (?:that )?(?:we|you|it|they) (?:don't|dont|do not|won't|never) \w+/i,
-      examples: ['Look at the coverage so we dont break the export.'],
-      counterexamples: ['So we see it every time.'],
-    },
-    {
-      demand: 'forbidden',
-      pattern: /\byou (?:don't|dont|do not|won't) have (?:access|permission|rights)\b/i,
-      examples: ['You dont have access to the cluster here.'],
-      counterexamples: ['You have access to the cluster.'],
-    },
-    {
-      demand: 'forbidden',
-      pattern: new RegExp(
-        String.raw`^(?:(?:ok|okay|please|and|also|but)[, ]+)*ignore (?!case\b)\w+|\b(?:leave|` +
-          String.raw`skip) (?:the )?(?:others?|rest)\b|\bexcept (?:for )?\w+`,
-        'i',
-      ),
-      examples: [
-        'Ignore the missing icons.',
-        'Rename this one, leave the others.',
-        'Fix them all except for the parser.',
-      ],
-      counterexamples: ['The tool ignores hidden files.', 'It throws an exception.'],
-    },
-    {
-      demand: 'required',
-      pattern: new RegExp(
-        String.raw`\b(?:we|you|it|they|this|that|users?|there) should (?!(?:be (?:able|fine|ok|okay|good|` +
-          String.raw`enough|there|done)|work|have been|have (?:seen|worked)|see|know|help|do it)\b)(?:\w+)`,
-        'i',
-      ),
-      examples: ['If the name is missing we should just show a dash.', 'They should keep the old order.'],
-      counterexamples: ['That should work now.', 'It should be fine.'],
-    },
-    {
-      demand: 'required',
-      pattern: new RegExp(
-        String.raw`\bwe (?:really |still |also )?want to (?!(?:see|know|check|look|understand|discuss|find|` +
-          String.raw`talk|try|work on)\b)\w+`,
-        'i',
-      ),
-      examples: ['In this folder we want to commit the generated files.'],
-      counterexamples: ['We want to see what happens.'],
-    },
-    {
-      demand: 'required',
-      pattern: new RegExp(
-        String.raw`\bi want (?:it|this|that|them|the [\w ]{2,30}|all [\w ]{2,30}) (?:to (?:be|stay|remain|` +
-          String.raw`keep|have)\b|\w+ed\b|kept\b|left\b)`,
-        'i',
-      ),
-      examples: ['I want the arguments retained.'],
-      counterexamples: ['I want the report.'],
-    },
-    {
-      demand: 'required',
-      pattern: new RegExp(
-        String.raw`\b(?:write|add|run|do|fix|rebase|test|start with|finish|commit|update|` +
-          String.raw`read)\b.{0,60}\bfirst[.!]?$|\bbefore (?:we|you) (?:start|begin|continue|move|merge|` +
-          String.raw`commit|push|proceed|go)\b`,
-        'i',
-      ),
-      examples: ['Write the failing case first.', 'Rebase onto trunk before we start.'],
-      counterexamples: ['The first one fails.', 'It ran before.'],
-    },
-    {
-      demand: 'required',
-      pattern: new RegExp(
-        String.raw`\b(?:directive|principle|priority|guideline|policy|aim) is\b|\beverything else (?:is|` +
-          String.raw`comes) (?:secondary|later|second|after)\b|\b(?:main|most important|top) (?:thing|` +
-          String.raw`priority|goal) is\b`,
-        'i',
-      ),
-      examples: ['The top priority is to stay out of the way.', 'Everything else is secondary.'],
-      counterexamples: ['The main file is large.'],
-    },
-    {
-      demand: 'required',
-      pattern: new RegExp(
-        String.raw`\b(?:minimal|minimum|smallest|fewest|as few|as small) (?:possible |` +
-          String.raw`number of )?(?:set of )?(?:modifications?|changes?|diff|edits?|code)\b|\bas (?:few|` +
-          String.raw`little|small) (?:\w+ )?as possible\b`,
-        'i',
-      ),
-      examples: ['Make minimal changes.', 'Touch as few files as possible.'],
-      counterexamples: ['The changes are small.'],
-    },
-    {
-      demand: 'required',
-      pattern: new RegExp(
-        String.raw`(?<![\w)\x60])(?!(?:i|we|you) )[\w)\x60]{1,60} needs? to (?!(?:know|see|understand|look|check|` +
-          String.raw`be (?:fixed|updated|done|investigated))\b)\w+`,
-        'i',
-      ),
-      examples: ['The change from open to closed needs to flush the buffer.'],
-      counterexamples: ['He needs to know why.'],
-    },
-    {
-      demand: 'required',
-      pattern: new RegExp(
-        String.raw`\blet (?:the|this|that|those|each) [\w ]{1,40}\bbe\b|\b(?:works?|behaves?|` +
-          String.raw`stays?) (?:exactly |just )?(?:as|like) (?:before|it (?:does|did|was|is))\b`,
-        'i',
-      ),
-      examples: [
-        'Let the schema changes be a step of their own.',
-        'The plain call just works as before: it stays as it was.',
-      ],
-      counterexamples: ['Let me see.'],
-    },
-    {
-      demand: 'required',
-      pattern: /\bi(?:'|’)?ll (?:then )?(?:instruct|tell you|let you know|decide)\b/i,
-      examples: ['Update the page, then I’ll tell you what is next.'],
-      counterexamples: ["I'll be back."],
-    },
-    {
-      demand: 'required',
-      pattern: /\b(?:just|only) (?:\w+ ){1,8}(?:and|but|then) (?:leave|drop|keep|skip|ignore)\b/i,
-      examples: ['Just define the list there and drop the second one.'],
-      counterexamples: ['It just stops.'],
-    },
-    {
-      demand: 'required',
-      pattern: new RegExp(
-        String.raw`\b(?:as|in) (?:a|its own|another) separate (?:pr|branch|commit|issue)\b|\bdont forget\b|` +
-          String.raw`^(?:[A-D1-9][.)]? )?(?:just|only) (?!\w+ing\b)[\w -]{3,60} for now\b`,
-        'i',
-      ),
-      examples: ["let's do the move in a separate commit", 'dont forget the lock', 'B. just the nightly job for now'],
-      counterexamples: ["let's just fix it for now", 'A separate commit broke it.', 'It just stops.'],
-    },
-    {
-      demand: 'forbidden',
-      pattern: /\b(?:would )?(?:much )?prefer not to\b|\bwould rather not\b/i,
-      examples: ['We wiped the cache and would prefer not to do it again.'],
-      counterexamples: ['I prefer the second.'],
-    },
-  ],
+  en: ENGLISH_FORMS,
   ja: [
     {
       demand: 'required',
@@ -373,11 +215,12 @@ export const NO_RULES: readonly NoRule[] = [
   {
     // A task for now.
     pattern: new RegExp(
-      String.raw`\blet'?s also\b|^(?:can|could|would) you (?:please )?(?:also )?(?:review|check|look|verify|` +
+      String.raw`\blet'?s also\b(?! (?:add|drop|keep|limit|hide|omit|leave|skip)\b)|` +
+        '^(?:can|could|would) you (?:please )?(?:also )?(?:review|check|look|verify|' +
         String.raw`explain|investigate)\b`,
       'i',
     ),
-    examples: ["Let's also add a field for it.", 'can you review the tests that they do not repeat each other'],
+    examples: ["Let's also look at the field.", 'can you review the tests that they do not repeat each other'],
     counterexamples: ["Let's only add a field.", 'Can you always check the tests?'],
   },
   {

@@ -8,12 +8,12 @@ export const WITHDRAWALS: readonly NoRule[] = [
   {
     pattern: new RegExp(
       String.raw`\b(?:(?<!never |not |n't )forget (?:about )?(?:what|the|that|my)|` +
-        String.raw`never ?mind (?:about )?(?:the|what|that|my)|` +
-        String.raw`no longer (?:need|` +
-        String.raw`necessary|required|applies|matters|want)|(?:is|are|it's|that's) (?:ok|okay|fine|` +
-        String.raw`allowed) (?:now|after all)|` +
+        'never ?mind (?:about )?(?:the|what|that|my)|' +
+        'no longer (?:need|' +
+        "necessary|required|applies|matters|want)|(?:is|are|it's|that's) (?:ok|okay|fine|" +
+        'allowed) (?:now|after all)|' +
         String.raw`you (?:can|may) .{1,60}\b(?:now|after all|again)\b|ignore what i said|scrap (?:the|that) (?:rule|` +
-        String.raw`requirement|limit)|changed my mind|i take (?:that|it) back)`,
+        'requirement|limit)|changed my mind|i take (?:that|it) back)',
       'i',
     ),
     examples: ['Forget about the port rule.', 'You can change the parser now.', 'The limit no longer applies.'],

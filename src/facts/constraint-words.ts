@@ -15,7 +15,8 @@ export function demandOf(sentence: string, question: boolean, language: Language
   if (NO_RULES.some(({ pattern }) => pattern.test(sentence.replace(/[’‘]/g, "'")))) return null
   if (question) {
     const before = clausesBeforeQuestion(sentence)
-    const own = language === 'en' ? englishDemand(sentence, question) : null
+    const own =
+      language === 'en' ? (englishDemand(sentence, true) ?? englishDemand(lastClauseOf(sentence), true)) : null
     return own ?? (before === null ? null : demandOf(before, false, language))
   }
   if (language === 'en') {
@@ -60,6 +61,14 @@ export function clausesBeforeQuestion(sentence: string): string | null {
   return end < SHORTEST_CLAUSE ? null : sentence.slice(0, end)
 }
 
+/** Returns the last clause, which asks. An earlier one may order: "push it, but can you …?" */
+function lastClauseOf(question: string): string {
+  const before = clausesBeforeQuestion(question)
+  return before === null
+    ? question
+    : question.slice(before.length).replace(/^(?:[,;、，]|\s-)\s*(?:though|but|and|so)?\s*/i, '')
+}
+
 const OTHERS: Record<Exclude<Language, 'en'>, DemandPatterns> = {
   de: {
     forbids: [
@@ -98,7 +107,8 @@ const OTHERS: Record<Exclude<Language, 'en'>, DemandPatterns> = {
       order('sin \\p{L}+|nada de \\p{L}+|ni \\p{L}+'),
       word('nunca|jamás|prohibid[oa]s?|en ningún caso|bajo ningún concepto|intocables?'),
       word(
-        'no (?:se )?(?:debe\\p{L}*|puede\\p{L}*|podemos|hay que|tiene\\p{L}* que|quiero|queremos|tocar|cambiar|romper)',
+        'no (?:se )?(?:debe\\p{L}*|puede\\p{L}*|podemos|hay que|tiene\\p{L}* que|quiero|queremos|tocar|' +
+          'cambiar|romper)',
       ),
       word('sin (?:\\p{L}+(?:ar|er|ir)|nuev[oa]s|dependencias)'),
       word('evita\\p{L}*|deja\\p{L}* (?:\\S+ ){1,6}(?:como está\\p{L}*|en paz|tal cual|intact[oa]s?)'),

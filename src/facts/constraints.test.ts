@@ -213,4 +213,16 @@ describe('constraints in long prompts', () => {
     )
     expect(watcher.facts()).toMatchObject([{ line: 7, state: 'forbidden', detail: { how: 'dialog' } }])
   })
+
+  test('a request in the last clause of a sentence is a rule', () => {
+    const prompt = "let's take the second one, though can we see two reviews per step?"
+    expect(texts(prompt)).toEqual([])
+    expect(texts(prompt.replace('see', 'stick to'))).toHaveLength(1)
+  })
+
+  test('a prompt that asks something is no pasted document, even if it names nobody', () => {
+    const told = `the colour of the header needs to be configurable (${'it is fixed in the first version '.repeat(5)})`
+    expect(texts(told)).toEqual([])
+    expect(texts(`${told}\n\nwhat's the best place for the setting?`)).toEqual([told])
+  })
 })

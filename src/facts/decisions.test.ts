@@ -242,3 +242,24 @@ test('another answer to the same question, or a later verdict on a plan, superse
     ['Two tables (plan approved)', undefined],
   ])
 })
+
+test('ways that an agent only offers are no choices, its advice after them is one', () => {
+  const offer = [
+    'There are two options:',
+    '1. **Separate branch** - move the loader there first',
+    '2. The simplest fix is a lock.',
+    '',
+    "I'd lean toward the lock.",
+  ].join('\n')
+  expect(decisionsIn(offer)).toEqual(["I'd lean toward the lock."])
+  expect(decisionsIn('What I did:\n1. The simplest fix is a lock.')).toEqual(['The simplest fix is a lock.'])
+})
+
+test.each([
+  "okay, let's do this:",
+  "I'd like to split it - let's brainstorm",
+  'it makes a new branch, yes?',
+  "I'd prefer that",
+])('a prompt that says nothing by itself is no decision: %s', (prompt) => {
+  expect(decisionsIn(prompt, 'user')).toEqual([])
+})

@@ -1,6 +1,7 @@
 import type { CallEntry, ResultEntry, TextEntry } from '../contract/conversation.js'
 import type { Fact } from '../contract/fact.js'
 import { clausesBeforeQuestion } from './constraint-words.js'
+import { asksToConfirm, isHedged, isLink, saysNothing, withoutOffers } from './decision-exclusions.js'
 import { AGREES, hasDecisionForm } from './decision-table.js'
 import { type Language, languageOf } from './language.js'
 import { givenPlan, ownProse } from './own-prose.js'
@@ -96,7 +97,8 @@ const LONGEST_AGREEMENT = 80
 /** Characters at the end of an answer in which it proposes what comes next. */
 const PROPOSING_END = 700
 const PROPOSES = new RegExp(
-  String.raw`\b(?:i(?:'d|'ll| would| suggest| recommend| propose| can)|we (?:can|could|should)|should|option|instead|` +
+  String.raw`\b(?:i(?:'d|'ll| would| suggest| recommend| propose| can)|we (?:can|could|should)|should|` +
+    'option|instead|' +
     String.raw`recommend|suggest|propos\w+|plan)\b|(?:提案|案|ましょう|べき)|建议|제안|schlage|propose|propongo`,
   'i',
 )
@@ -142,7 +144,7 @@ function dialogChoices({ answered }: ResultEntry): Choice[] {
   return (answered ?? []).flatMap(({ question, answer }) => {
     const asked = shorten(question.replace(/\s+/g, ' ').trim(), LONGEST_QUESTION)
     const parts = (answer.length <= LONGEST_ANSWER ? [answer] : splitAnswer(answer)).filter(
-      (part) => !NO_CHOICE.test(part),
+      (part, _, all) => !NO_CHOICE.test(part) && !(all.length > 1 && HEADING_END.test(part)),
     )
     return parts
       .slice(0, MOST_PARTS)
@@ -158,7 +160,8 @@ function dialogChoices({ answered }: ResultEntry): Choice[] {
 const MOST_PARTS = 5
 /** Answers that ask back, leave the choice to the agent, or only move to the next question. */
 const NO_CHOICE = new RegExp(
-  String.raw`[?？]\s*$|^(?:h+m+|uh+|lol|you decide|up to you|your call|next(?: \w+)?|move on|continue|` +
+  String.raw`[?？]\s*$|^(?:u+h+|h+m+|what|why|how)\b.*[?？](?:\s|$)|^(?:h+m+|uh+|lol|you decide|up to you|` +
+    String.raw`your call|next(?: \w+)?|move on|continue|` +
     String.raw`done(?: with .*)?|no more)\W*$`,
   'i',
 )
@@ -189,14 +192,17 @@ const shorten = (text: string, longest: number): string =>
 
 /** Longest prompt that is one direction, such as "no caching" or "just the headings". */
 const LONGEST_DIRECTION = 45
-const DIRECTION =
-  /^(?:no|use|just|only|skip|without|drop|keep|leave) (?!(?:idea|problem|worries|thanks|need|wait)\b)\S/i
+const DIRECTION = new RegExp(
+  '^(?:no|use|just|only|skip|without|drop|keep|leave) ' +
+    String.raw`(?!(?:idea|problem|worries|thanks|need|wait|(?:fix|do|run|try) (?:it|that|this))\b)\S`,
+  'i',
+)
 
 /** Returns the sentences of a text that state a choice. */
 function statedChoices(text: string, by: 'user' | 'agent'): string[] {
   const language = languageOf(text)
   const signs = language !== 'en' ? [OTHERS[language]] : by === 'agent' ? AGENT : USER
-  const own = by === 'user' ? ownProse(text) : text
+  const own = by === 'user' ? ownProse(text) : withoutOffers(text)
   const direction = own.replace(/^\/[\w:.-]+ +/, '').trim()
   if (by === 'user' && direction.length <= LONGEST_DIRECTION && DIRECTION.test(direction)) return [direction]
   return sentencesOf(own)
@@ -212,12 +218,12 @@ function statesChoice(
 ): boolean {
   const plain = text.replace(/[’‘]/g, "'")
   if (by === 'user') {
-    const told = question ? clausesBeforeQuestion(plain) : plain
-    if (CONTINUES.test(plain)) return false
+    const told = !question ? plain : asksToConfirm(plain) ? null : clausesBeforeQuestion(plain)
+    if (saysNothing(plain)) return false
     if (hasDecisionForm({ text: plain, question }, by, language)) return true
     return told !== null && (isDecision(told, signs) || hasDecisionForm({ text: told, question: false }, by, language))
   }
-  if (question || HEDGED.test(plain) || plain.length > LONGEST_STATEMENT) return false
+  if (question || isHedged(plain) || isLink(plain) || plain.length > LONGEST_STATEMENT) return false
   return (
     isDecision(plain, signs) ||
     (!HEADING_END.test(plain) && MAY_STATE.test(plain) && hasDecisionForm({ text, question }, by, language))
@@ -225,26 +231,17 @@ function statesChoice(
 }
 
 const HEADING_END = /[:：][*_]*$/
-/** Prompts that only let the work go on. */
-const CONTINUES = new RegExp(
-  "^(?:(?:ok|okay|yes|cool|great),? )?let'?s (?:keep going|continue|start|begin|brainstorm|go on|" +
-    String.raw`move on)\b.{0,20}$`,
-  'i',
-)
 /** Longest sentence of an agent that states one choice. */
 const LONGEST_STATEMENT = 500
-/** Proposals that the agent did not choose. */
-const HEDGED = new RegExp(
-  String.raw`\bwould be\b|\bprobably\b|^if\b(?!.*\bso we(?:'re|'ll)\b)|^now (?:let|i)\b|^(?:(?:now|so|ok|` +
-    String.raw`okay),? )?let'?s\b(?!.*\b(?:instead|rather|because)\b)|\bfix is (?:working|complete|done|in place)\b`,
-  'i',
-)
 /** Quick filter for the forms of an agent in the table. */
 const MAY_STATE = new RegExp(
   String.raw`[^\x00-\x7f]|\*\*|let me|i'll|i will|(?:we|i) (?:can|could) |need|rule|principle|recommend|propos|` +
     'decision|conclusion|resolution|takeaway|required|refinement|must fix|should|suggest|theirs|ours|version|' +
     'leaving|keeping|changes? |diff|warning|behavio|fixes|solves|resolves|avoids|prevents|cleanest|simplest|safest|' +
-    'most (?:robust|natural|sensible)|essentially|effectively|basically|no longer|bug|root cause|problem|culprit',
+    'most (?:robust|natural|sensible)|essentially|effectively|basically|no longer|bug|cause|problem|culprit|lean|' +
+    'favou?r|prefer|go with|option|approach|variant| than |the fix|this fix|solution|wrong|incorrectly|safe|' +
+    'sufficient|enough|overkill|unnecessary|redundant|premature|legitimate|intentional|by design|leave|keep|' +
+    "purpose|already|can't|cannot|couldn't|agree|ah, |oh, |actually",
   'i',
 )
 
@@ -315,7 +312,8 @@ const AGENT = [
   ),
   /\b(?:this is|there is|there's) a gap we accept\b|\baccept(?:ed)? (?:this|it|that) (?:for now|as)\b/i,
   new RegExp(
-    String.raw`\b(?:we|it|code|harness|(?<![\w.])[\w.]{1,60}\x60) (?:should(?:n't| not)?|must not|need(?:s)? to also|` +
+    String.raw`\b(?:we|it|code|harness|(?<![\w.])[\w.]{1,60}\x60) (?:should(?:n't| not)?|must not|` +
+      'need(?:s)? to also|' +
       'needs? to (?:call|reject|return|keep)) (?:also |only |still |never |always )?(?:add|use|' +
       'fix|return|compute|call|reject|store|track|include|update|remove|keep|rely|skip|' +
       String.raw`handle)\b`,
@@ -422,7 +420,8 @@ const NEXT_STEP = new RegExp(
 
 /** Quick filter: each choice of an agent contains one of these, and most sentences contain none. */
 const QUICK_FILTER = new RegExp(
-  'deci[ds]|cho[io]|chose|opted|settled|went|picked|go(?:ing)? with|stick|rather|instead|because|since|so that|over|' +
+  'deci[ds]|cho[io]|chose|opted|settled|went|picked|go(?:ing)? with|stick|rather|instead|because|' +
+    'since|so that|over|' +
     'and not|not the|agree|let.?s |let us|approach|design|reject|ruled|ruling|dropped|abandon|discard|opting|' +
     'keeping|leaving|skipp|picking|choosing|dropping|discarding|abandoning|sticking|' +
     'rule out|ruling|better|right |place|bug |not needed|problem|option|answer|way |conclusion|fix |fix:|' +

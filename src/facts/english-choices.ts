@@ -19,7 +19,7 @@ export const ENGLISH_CHOICES: readonly DecisionForm[] = [
   {
     by: 'user',
     pattern: new RegExp(
-      String.raw`^(?:(?:yes|ok|okay|yeah|hmm|so|but)[, ]+)*(?:[Ii] think )?(?:#|option )?(?:[A-D]|[1-9])[).,:]? ` +
+      '^(?:(?:yes|ok|okay|yeah|hmm|so|but)[, ]+)*(?:[Ii] think )?(?:#|option )?(?:[A-D]|[1-9])[).,:]? ' +
         String.raw`?(?:it is|is fine|is good|works|please|seems?|looks?|sounds?)\b|\b[Ii] think (?:option )?[A-D]\b`,
     ),
     examples: ['3 looks like the quick one', 'C. is fine, add a note', 'I think B, it keeps the old name'],
@@ -48,7 +48,7 @@ export const ENGLISH_CHOICES: readonly DecisionForm[] = [
   {
     by: 'user',
     pattern: new RegExp(
-      String.raw`^(?:(?:ok|okay|yes|yeah|yep|hmm|actually|maybe|and|so|then)[, ]+)*let'?s (?!(?:see|look|check|` +
+      "^(?:(?:ok|okay|yes|yeah|yep|hmm|actually|maybe|and|so|then)[, ]+)*let'?s (?!(?:see|look|check|" +
         'find|try|think|discuss|talk|go|continue|start|begin|move on|run|get|do (?:it|that)|have a look|move to|' +
         'not (?:worry|forget)|say|hope|wait|examine|review|brainstorm|debug)' +
         String.raw`\b)\w+ (?!(?:it|this|that|please)[.! ]*$)\S+`,
@@ -60,7 +60,7 @@ export const ENGLISH_CHOICES: readonly DecisionForm[] = [
   {
     by: 'agent',
     pattern: new RegExp(
-      String.raw`^(?:switching|moving|changing|adding|using|replacing|removing|wrapping|splitting|caching) ` +
+      '^(?:switching|moving|changing|adding|using|replacing|removing|wrapping|splitting|caching) ' +
         String.raw`.{5,140}\b(?:fixes|solves|resolves|avoids|prevents)\b|\bneeds? (?:updating|adjusting|` +
         String.raw`changing|rewriting)\b`,
       'i',
@@ -88,10 +88,10 @@ export const ENGLISH_CHOICES: readonly DecisionForm[] = [
   {
     by: 'agent',
     pattern: new RegExp(
-      String.raw`^(?:so |it |they |both |these |this |that )?(?:should) (?:just |simply |really )?(?:be|use|call|go|` +
+      '^(?:so |it |they |both |these |this |that )?(?:should) (?:just |simply |really )?(?:be|use|call|go|' +
         String.raw`return|live|read) (?:.{2,100}\binstead\b|\x60|(?:in|re)\w+ed\b)|\bshould (?:just|simply) (?:be|` +
         String.raw`use|call|return|read)\b|^(?:this|that|there)(?:'s| is) (?:the|a real) (?:\w+ )?(?:bug|` +
-        String.raw`root cause|problem|culprit) ?[:—–-].{10,}`,
+        'root cause|problem|culprit) ?[:—–-].{10,}',
       'i',
     ),
     examples: [

@@ -38,6 +38,11 @@ const SHORTEST_SOURCE = 120
 /** Longest prompt without any address that can be an order and no passed-on text. */
 const LONGEST_IMPERSONAL_ORDER = 200
 
+/** Longest prompt whose question or `@file` shows that the user wrote it to the agent. */
+const LONGEST_ADDRESSED = 600
+const isAddressed = (prompt: string): boolean =>
+  prompt.length <= LONGEST_ADDRESSED && (/[?？](?:\s|$)/.test(prompt) || /^\s*@\S/.test(prompt))
+
 /** True for a long text in which nobody speaks to anybody. */
 const isImpersonal = (text: string): boolean =>
   text.length >= SHORTEST_SOURCE &&
@@ -53,7 +58,8 @@ const isImpersonal = (text: string): boolean =>
 export function ownProse(prompt: string): string {
   const introduced = SOURCE_INTRODUCED.exec(prompt)
   if (introduced !== null && isImpersonal(prompt.slice(introduced[0].length))) return introduced[0]
-  if (prompt.length >= LONGEST_IMPERSONAL_ORDER && isImpersonal(prompt)) return ''
+  const isDocument = prompt.length >= LONGEST_IMPERSONAL_ORDER && !isAddressed(prompt) && isImpersonal(prompt)
+  if (isDocument) return ''
   if (!prompt.includes('#')) return prompt
   const lines = prompt.split('\n')
   if (givenPlan(prompt) !== null) return lines.find((line) => line.trim() !== '') ?? ''
