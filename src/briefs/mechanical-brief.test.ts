@@ -129,6 +129,24 @@ test('a brief by code stays within its length, counts omissions and keeps some o
   }
 })
 
+describe('a brief with more facts than fit', () => {
+  const kinds = ['request', 'decision', 'todo', 'file', 'constraint', 'error', 'question', 'finding'] as const
+  const crowd = kinds.flatMap((kind) =>
+    Array.from({ length: 60 }, (_, i) =>
+      aFact(kind, `${kind} ${i} of worker_${i}: ${'word '.repeat(30)}`, { line: i }),
+    ),
+  )
+  const lastAnswer = 'I looked at each of them. '.repeat(100)
+
+  test('a request of many short lines stays in a crowded brief', () => {
+    const rows = Array.from({ length: 400 }, (_, i) => `row ${i}`).join('\n')
+    const request = aFact('request', rows, { line: 61, detail: { last: true } })
+    const text = writeBriefByCode([...crowd, request], null, { lastAnswer })
+    expect(section(text, 'Last user request')).toMatch(/> row 0\n> row 1\n[\s\S]*cut here/)
+    expect(text.length).toBeLessThanOrEqual(9_000)
+  })
+})
+
 test('a request longer than the brief is cut with a note', () => {
   const text = writeBriefByCode([aFact('request', 'word '.repeat(5_000))], null)
   expect(text.length).toBeLessThanOrEqual(9_000)

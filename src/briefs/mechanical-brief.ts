@@ -34,6 +34,8 @@ const IN_PROGRESS_SUFFIX = ' (in progress)'
 /** Suffix of a next step from the previous brief: code cannot tell whether it was done since. */
 const INHERITED_SUFFIX = ' (from the previous brief; may be done)'
 const LONGEST = 9_000
+/** Most characters of the note that says how much of a quotation is omitted. */
+const CUT_NOTE = 80
 /** Share of the brief that other sections leave to the findings. */
 const FINDINGS_SHARE = 0.4
 const LONGEST_FINDING = 320
@@ -64,7 +66,14 @@ export function writeBriefByCode(
 ): string {
   const longest = about.longest ?? LONGEST
   const facts = newestFirst(usersFacts(all))
-  const items = itemsFor(facts, repository, about, longest)
+  const reason = about.reason ? ` ${toOneLine(about.reason, 200)}` : ''
+  const origin = 'Baton wrote this brief from transcript and repository by code, without a model.'
+  const limits = 'Quotations and lists are exact. Nobody has weighed them, and unspoken reasoning is missing.'
+  const intro = `# ${BRIEF_TITLE}\n\n${origin} ${limits}${reason}\n\n`
+  const room = longest - intro.length
+  const hasFindings = facts.some(({ kind }) => kind === 'finding')
+  const sectionsRoom = hasFindings ? Math.floor(room * (1 - FINDINGS_SHARE)) : room
+  const items = itemsFor(facts, repository, about, sectionsRoom)
   const fillings = SECTIONS.map(
     ({ name, title }): SectionContent => ({
       title,
@@ -73,14 +82,8 @@ export function writeBriefByCode(
       none: 'None known from the transcript.',
     }),
   )
-  const reason = about.reason ? ` ${toOneLine(about.reason, 200)}` : ''
-  const origin = 'Baton wrote this brief from transcript and repository by code, without a model.'
-  const limits = 'Quotations and lists are exact. Nobody has weighed them, and unspoken reasoning is missing.'
-  const intro = `# ${BRIEF_TITLE}\n\n${origin} ${limits}${reason}\n\n`
   const byNeed = SECTIONS_BY_IMPORTANCE.map((name) => SECTIONS.findIndex((section) => section.name === name))
-  const room = longest - intro.length
-  const hasFindings = facts.some(({ kind }) => kind === 'finding')
-  const text = `${intro}${fillSections(fillings, byNeed, hasFindings ? Math.floor(room * (1 - FINDINGS_SHARE)) : room)}`
+  const text = `${intro}${fillSections(fillings, byNeed, sectionsRoom)}`
   const findings = selectStatements(facts, {
     said: text,
     room: longest - text.length - FINDINGS_HEADING.length,
@@ -169,8 +172,16 @@ function itemsFor(
         ({ text, state }) => `${listLine(text, 400)}${state === 'forbidden' ? ' (forbidden)' : ''}`,
       ),
     ],
-    request: last === null ? [] : [toQuotation(last.text, Math.floor(longest * SHARES.request) - 120)],
+    request: last === null ? [] : [quotationWithin(last.text, Math.floor(longest * SHARES.request) - 2)],
   }
+}
+
+/** Quotes a text. The quotation with its marks has at most `longest` characters. */
+function quotationWithin(text: string, longest: number): string {
+  const whole = toQuotation(text, longest)
+  if (whole.length <= longest) return whole
+  const cut = toQuotation(text, longest - CUT_NOTE)
+  return cut.length <= longest ? cut : toQuotation(text, longest - CUT_NOTE - (cut.length - longest))
 }
 
 function repositoryLines(repository: Repository | null, branch: string | null): string[] {
@@ -213,7 +224,8 @@ function fileLines(changed: readonly Fact[], repository: Repository | null): str
   const isDirty = (path: string): boolean =>
     dirty.some((one) => `/${path}`.endsWith(`/${one}`) || `/${one}`.endsWith(`/${path}`))
   const told = changed.map(({ text, detail }) => {
-    const names = typeof detail.names === 'string' ? detail.names.split('\n').slice(-MOST_CHANGED_NAMES) : []
+    const names =
+      typeof detail.names === 'string' ? detail.names.split('\n').filter(Boolean).slice(-MOST_CHANGED_NAMES) : []
     const more = [
       names.length === 0 ? '' : `in ${toOneLine(names.join(', '), LONGEST_CHANGED_NAMES)}`,
       detail.removed === true ? 'removed' : '',
