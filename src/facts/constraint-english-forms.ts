@@ -248,4 +248,16 @@ export const ENGLISH_FORMS: readonly ConstraintForm[] = [
     examples: ['We wiped the cache and would prefer not to do it again.'],
     counterexamples: ['I prefer the second.'],
   },
+  {
+    // A wish for a change of behaviour.
+    demand: 'required',
+    pattern: new RegExp(
+      String.raw`\bi(?:'d| would) like (?:(?:us|it|this|that|them|the \w+) )?to (?:change|show|have|be|use|keep|` +
+        'avoid|limit|' +
+        String.raw`replace|print|support|accept|store|return) (?!a look\b|a go\b)\S.{10,}`,
+      'i',
+    ),
+    examples: ["I'd like to change this so the list is sorted", "I'd like us to show more rows per page"],
+    counterexamples: ["I'd like to have a look at it later", "I'd like to work on the list"],
+  },
 ]

@@ -12,6 +12,7 @@ interface DemandPatterns {
  * English is analysed closely, other languages by their usual forms.
  */
 export function demandOf(sentence: string, question: boolean, language: Language): Demand | null {
+  if (sentence.length < SHORTEST_INTRODUCTION && sentence.endsWith(':')) return null
   if (NO_RULES.some(({ pattern }) => pattern.test(sentence.replace(/[’‘]/g, "'")))) return null
   if (question) {
     const before = clausesBeforeQuestion(sentence)
@@ -31,6 +32,9 @@ export function demandOf(sentence: string, question: boolean, language: Language
   // Prompts mix languages, so an English rule counts in any of them.
   return /[a-z]{3}/i.test(sentence) && /^[\x20-\x7e’“”]+$/.test(sentence) ? englishDemand(sentence, question) : null
 }
+
+/** Fewest characters of an introduction that states a rule without what follows it. */
+const SHORTEST_INTRODUCTION = 25
 
 /** A label in parentheses: "drop the text (manual mode only)". */
 const ASIDE = /\((?:no [\w-]+|[^()]{1,40} only)\)/gi

@@ -288,4 +288,69 @@ export const ENGLISH_FORMS: readonly DecisionForm[] = [
     examples: ['The short form should print the total first.', 'Agree - drop the marker and keep the name.'],
     counterexamples: ['It should work now.', 'They should be fine.', 'Agreed.'],
   },
+  {
+    // A correction, and a place for the result.
+    by: 'user',
+    pattern: new RegExp(
+      "^(?:no,? |but |sorry,? )?(?:you(?:'re| are)|that(?:'s| is)) (?:not (?:correct|right)|wrong|" +
+        'incorrect|mistaken)' +
+        String.raw`\b|^(?:(?:ok(?:ay)?|yes|yeah|sure|no|just)[,.: ]+)*(?:put|place|save|store) (?:it|that|this|` +
+        'them) (?:in|into|' +
+        String.raw`under|at|on|behind)\b.{3,}|\binstead of\b.{3,100}\b(?:we|you|it|they) (?:should|could|can|must)\b`,
+      'i',
+    ),
+    examples: [
+      'you are not correct: the list is read twice',
+      'sure, put it in the notes',
+      'instead of "a" we should print "b"',
+    ],
+    counterexamples: ['You are right.', 'It was put there.'],
+  },
+  {
+    // A refusal.
+    by: 'agent',
+    pattern: /\b(?:i|we) (?:won't|will not|'m not going to|am not going to) (?!be able\b|know\b|see\b)\w+ \S.{6,}/i,
+    examples: ["I won't add that key to the page."],
+    counterexamples: ["We won't be able to see it.", "It won't start."],
+  },
+  {
+    // A thing that the code never does.
+    by: 'agent',
+    pattern: new RegExp(
+      String.raw`\bis never (?:called|used|set|populated|read|written|closed|checked|updated|reset|sent)\b|` +
+        String.raw`\b(?:we're|we are) ` +
+        String.raw`(?:just |simply )?not \w{2,30}ing\b`,
+      'i',
+    ),
+    examples: ['The field `owner` is never populated during the start.', "We're just not reading the second line."],
+    counterexamples: ['This is never easy.', 'We are done.'],
+  },
+  {
+    // A change with its manner or purpose, in a text that a change follows.
+    by: 'agent',
+    beforeChange: true,
+    pattern: new RegExp(
+      String.raw`\b(?:let me|i'll|i need to|i will) (?:fix|remove|modify|make|change|restore|refactor|simplify|` +
+        'rewrite|extract|' +
+        String.raw`replace|split|create|introduce|restructure|drop) .{10,}(?:\bby \w{2,30}ing\b|\bto (?:keep|` +
+        'match|return|track|' +
+        String.raw`avoid|ensure|prevent|support|stay|accept|reject)\b|-aware\b|\bsince\b|\bbecause\b)`,
+      'i',
+    ),
+    examples: [
+      "I'll change the loader to return the number of rows.",
+      'Let me fix this problem by reading the list twice.',
+    ],
+    counterexamples: ['Let me fix the test.', "I'll remove it."],
+  },
 ]
+
+/** An order begins with a verb and says what it is about. */
+const ORDER = new RegExp(
+  '^(?:(?:no|ok|okay|just|please|hmm)[,. ]+)*(?:add|break|call|change|check|combine|copy|drop|extract|group|' +
+    'inline|keep|leave|make|merge|move|name|pass|pull|put|remove|rename|replace|return|revert|separate|skip|' +
+    String.raw`sort|split|store|swap|use|wrap|write) (?!(?:it|that|this)[.!]?$)\S.{6,}`,
+  'i',
+)
+/** Returns true for an English sentence that orders something. */
+export const isOrder = (sentence: string): boolean => ORDER.test(sentence)

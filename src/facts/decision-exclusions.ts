@@ -21,11 +21,12 @@ export const asksToConfirm = (question: string): boolean => /, (?:yes|yeah|right
 export const isLink = (sentence: string): boolean => /^\W{0,4}\[[^\]]+\]\(\S+\)\W{0,4}$/.test(sentence)
 
 const HEDGED = new RegExp(
-  String.raw`\bwould be\b|\bprobably\b(?! (?:the )?(?:most|best|simplest|cleanest|quickest|safest)\b)|` +
-    String.raw`^if\b(?!.*\bso we(?:'re|'ll)\b)|^now (?:let|i)\b|^(?:let me|i'll|i will) (?:check|look|see|` +
-    String.raw`verify|investigate)\b|^(?:(?:now|so|ok|` +
-    String.raw`okay),? )?let'?s\b(?!.*\b(?:instead|rather|because)\b)|\blater[.!]?$|\bfix is (?:working|` +
-    String.raw`complete|done|in place)\b`,
+  String.raw`^(?!.*\bi(?:'d| would) (?:recommend|suggest|lean)\b).*\bwould be\b|` +
+    String.raw`\bprobably\b(?! (?:the )?(?:most|best|simplest|cleanest|quickest|safest)\b)|` +
+    String.raw`^if\b(?!.*\bso we(?:'re|'ll)\b)|^now (?:let|i)\b|` +
+    String.raw`^(?:let me|i'll|i will) (?:check|look|see|verify|investigate)\b|` +
+    String.raw`^(?:(?:now|so|ok|okay),? )?let'?s\b(?!.*\b(?:instead|rather|because)\b)|\blater[.!]?$|` +
+    String.raw`\bfix is (?:straightforward|simple|easy|clear|working|complete|done|in place)\b`,
   'i',
 )
 

@@ -263,3 +263,11 @@ test.each([
 ])('a prompt that says nothing by itself is no decision: %s', (prompt) => {
   expect(decisionsIn(prompt, 'user')).toEqual([])
 })
+
+test('an order with which the user declines a call is a decision, a question there is none', () => {
+  const watcher = watchDecisions()
+  const decline = (text: string): void => watcher.said!({ ...said('user', text), feedback: true })
+  decline('split it into two files, they have nothing in common')
+  decline('what does the linter say now?')
+  expect(watcher.facts().map(({ text }) => text)).toEqual(['split it into two files, they have nothing in common'])
+})

@@ -1,6 +1,7 @@
 import type { CallEntry, ResultEntry, TextEntry } from '../contract/conversation.js'
 import type { Fact } from '../contract/fact.js'
 import { clausesBeforeQuestion } from './constraint-words.js'
+import { isOrder } from './decision-english.js'
 import { asksToConfirm, isHedged, isLink, saysNothing, withoutOffers } from './decision-exclusions.js'
 import { AGREES, hasDecisionForm } from './decision-table.js'
 import { type Language, languageOf } from './language.js'
@@ -129,7 +130,12 @@ function steeringSentences(text: string): string[] {
   return text
     .split('\n')
     .flatMap((line) => sentencesOf(line))
-    .filter((one) => TAG_QUESTION.test(one.text) || statesChoice(one, 'user', signs, language))
+    .filter(
+      (one) =>
+        TAG_QUESTION.test(one.text) ||
+        (!one.question && isOrder(one.text)) ||
+        statesChoice(one, 'user', signs, language),
+    )
     .slice(0, MOST_PARTS)
     .map(({ text: words }) => shorten(words, LONGEST_PART))
 }
@@ -241,7 +247,7 @@ const MAY_STATE = new RegExp(
     'most (?:robust|natural|sensible)|essentially|effectively|basically|no longer|bug|cause|problem|culprit|lean|' +
     'favou?r|prefer|go with|option|approach|variant| than |the fix|this fix|solution|wrong|incorrectly|safe|' +
     'sufficient|enough|overkill|unnecessary|redundant|premature|legitimate|intentional|by design|leave|keep|' +
-    "purpose|already|can't|cannot|couldn't|agree|ah, |oh, |actually",
+    "purpose|already|never|n't|will not|not |can't|cannot|couldn't|agree|ah, |oh, |actually",
   'i',
 )
 
