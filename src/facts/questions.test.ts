@@ -19,6 +19,17 @@ test("a question at the end of the agent's turn is open until the user replies",
   expect(questionsIn(end, said('user', 'Yes.'))).toEqual([['Shall I commit this?', 'answered']])
 })
 
+test('a question stays open when the agent only remarks on a notification after it', () => {
+  const end = said('agent', 'Both servers run. Shall I start the first case?')
+  const notified = said('other', 'Background command "server" was stopped')
+  const remark = said('agent', 'That was the old server. Ready whenever you are.')
+  expect(questionsIn(end, notified, remark)).toEqual([['Shall I start the first case?', 'open']])
+  expect(questionsIn(end, notified, remark, said('user', 'Yes.'))).toEqual([
+    ['Shall I start the first case?', 'answered'],
+  ])
+  expect(questionsIn(end, remark)).toEqual([])
+})
+
 test('a question after which the agent continues is not recorded', () => {
   expect(
     questionsIn(said('agent', 'Why does it sleep here? Let me check.'), ...ran('ls'), said('agent', 'Done.')),

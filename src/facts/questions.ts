@@ -14,6 +14,8 @@ interface State {
   left: AskedQuestion[]
   dialogs: Map<string, { call: CallEntry; declined: boolean }>
   endsWithText: boolean
+  /** True when a program wrote since the agent's question, such as a background task that ended. */
+  isNotified?: boolean
   /** True when the agent wrote something that may answer the user's newest questions. */
   hasReplied: boolean
 }
@@ -45,10 +47,14 @@ export function watchQuestions(state: State = newState()): Watcher {
     state,
     said: (entry) => {
       if (entry.by === 'agent') {
-        state.agents = agentsQuestions(entry)
+        const asked = agentsQuestions(entry)
+        // A remark about a notification leaves the question before it open.
+        if (asked.length > 0 || state.isNotified !== true) state.agents = asked
+        state.isNotified = false
         state.endsWithText = true
         if (state.users.length > 0 && mayReply(entry.text, state.users)) state.hasReplied = true
       } else if (entry.by === 'user') {
+        state.isNotified = false
         const declined = [...dialogs.values()].filter((one) => one.declined)
         for (const { call } of declined) dialogs.delete(call.callId)
         const asked = [...state.agents, ...declined.flatMap(({ call }) => dialogQuestions(call))]
@@ -74,6 +80,7 @@ export function watchQuestions(state: State = newState()): Watcher {
         state.endsWithText = false
         state.hasReplied = false
       } else if (entry.stops) state.endsWithText = false
+      else state.isNotified = state.agents.length > 0
     },
     called: (call) => {
       if (call.tool === '!' || call.tool === '@') return
