@@ -3,6 +3,7 @@ import type { HandoffRecord } from '../contract/records/handoff.js'
 import type { SessionRecord } from '../contract/records/session.js'
 import { BLANK_SIGNAL, isSessionId, type RawSignal, type Signal } from '../contract/signal.js'
 import { awaitsTokenCounts, closeUnfinishedCompaction, reportCompaction } from './compaction/compactions.js'
+import { sessionsNeedingBrief } from './compaction/deferred-work.js'
 import type { ReadFacts } from './compaction/read-facts.js'
 import type { SweepLimits, SweepResult } from './compaction/sweep-transcripts.js'
 import type { EngineDependencies, TakeOptions } from './context.js'
@@ -132,7 +133,7 @@ export function makeEngine(deps: EngineDependencies): Engine {
       return seen.settled || (seen.live !== null && signal.kind !== 'compact-start')
     },
     catchUp() {
-      tell([{ events: rareWork(deps).catchUp(deps) }])
+      tell([{ events: [...rereadEnded(deps), ...rareWork(deps).catchUp(deps)] }])
     },
     planUnarchived: (limits) => rareWork(deps).planUnarchived(deps, limits),
     endAbandoned() {
@@ -221,8 +222,7 @@ function endIfAbandoned(deps: EngineDependencies, sessionId: string): Event[] {
   if (!before || !agent || before.compaction === null || before.compaction.completed) return []
   const isAlive = before.process === null || agent.alive(before.process)
   const signal = rereadSignal(before, deps.now().getTime(), isAlive)
-  const raw: RawSignal = { agent: signal.agent, kind: signal.event, body: '', env: {}, at: signal.at }
-  const { record, events } = takeOpened(deps, raw, signal, { deliver: 'keep' })
+  const { record, events } = takeOpened(deps, rawOf(signal, {}), signal, { deliver: 'keep' })
   if (record === null) return events
   // No signal arrived, so the time of the last one stays.
   const after = { ...record, seenAt: before.seenAt }
@@ -233,6 +233,24 @@ function endIfAbandoned(deps: EngineDependencies, sessionId: string): Event[] {
   if (isOld && after.state === 'compacting') after.state = 'unknown'
   deps.store.putSession(after)
   return events
+}
+
+/**
+ * Reads the last steps of sessions whose brief is due. Batches far from every level send no signal,
+ * so those of a killed client are not measured yet.
+ */
+function rereadEnded(deps: EngineDependencies): Event[] {
+  return sessionsNeedingBrief(deps.store, deps.now()).flatMap(({ sessionId }) =>
+    deps.store.transaction(() => {
+      const before = deps.store.session(sessionId)
+      if (before === null || before.state !== 'ended') return []
+      const signal = rereadSignal(before, deps.now().getTime(), false)
+      const { record, events } = takeOpened(deps, rawOf(signal, {}), signal, { deliver: 'keep', again: true })
+      // No signal arrived, so the time of the last one stays.
+      if (record !== null) deps.store.putSession({ ...record, seenAt: before.seenAt })
+      return events
+    }),
+  )
 }
 
 /** Returns an artificial signal that only makes the engine read the transcript again. */

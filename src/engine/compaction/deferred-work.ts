@@ -16,17 +16,19 @@ export function scheduleKeepingFacts({ deps, record, enabled }: SignalContext): 
 }
 
 /** Fewest steps of a session that is worth a brief. */
-const LEAST_STEPS = 5
+export const LEAST_STEPS = 5
 
 /**
  * Requests a brief of a session that did real work and ended without a brief.
- * `gone`: the session's client died while the agent worked.
+ * `gone`: the session's client died while the agent worked. Its last steps may have sent no
+ * signal, so they are counted when the brief is written.
  */
 export function requestLateBrief(
   { deps, record, enabled }: Pick<SignalContext, 'deps' | 'record' | 'enabled'>,
   why: WantedBrief,
 ): void {
-  if (!enabled || record.jobId !== null || record.spend.answers < LEAST_STEPS || record.transcriptPath === null) return
+  if (!enabled || record.jobId !== null || record.transcriptPath === null) return
+  if (why === 'ended' && record.spend.answers < LEAST_STEPS) return
   record.briefWanted = why
   deps.store.afterCommit(() => deps.leaveWork())
 }

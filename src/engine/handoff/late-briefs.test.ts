@@ -183,6 +183,26 @@ describe('a session whose client was killed', () => {
     expect(next.messages('handoff')).toHaveLength(1)
   })
 
+  test('a killed session gets its brief and its last reading if its last steps sent no signal', () => {
+    changeFile(s, 1)
+    for (let n = 1; n <= 5; n++) s.answers(20_000 + n * 1000)
+    killClient()
+    testSession(app, 'bbbbbbbb-0002', ATTENDED_ENVIRONMENT).start()
+    const { seenAt } = s.record()
+    app.engine.catchUp()
+    expect(describeBriefs()).toEqual(['baton written aaaa'])
+    expect(s.record()).toMatchObject({ state: 'ended', seenAt, track: { used: 25_000 } })
+  })
+
+  test('a killed session of few steps gets no brief', () => {
+    changeFile(s, 3)
+    killClient()
+    testSession(app, 'bbbbbbbb-0002', ATTENDED_ENVIRONMENT).start()
+    app.engine.catchUp()
+    expect(describeBriefs()).toEqual([])
+    expect(s.record().briefWanted).toBeNull()
+  })
+
   test('a killed session stays ended and gets its brief when one of its signals arrives late', () => {
     changeFile()
     killClient()

@@ -3,7 +3,7 @@ import type { BriefRecord } from '../../contract/records/brief.js'
 import type { Event } from '../../contract/records/event.js'
 import type { SessionRecord } from '../../contract/records/session.js'
 import { briefMaterial, readAndStoreFacts } from '../compaction/brief-sources.js'
-import { sessionsNeedingBrief } from '../compaction/deferred-work.js'
+import { LEAST_STEPS, sessionsNeedingBrief } from '../compaction/deferred-work.js'
 import type { ReadFacts } from '../compaction/read-facts.js'
 import type { EngineDependencies, SessionContext } from '../context.js'
 import { trySendToSeat } from '../messages/deliver-to-seat.js'
@@ -49,7 +49,8 @@ function writeOne(deps: EngineDependencies, record: SessionRecord): Event[] {
     const why = now.briefWanted
     deps.store.putSession({ ...now, briefWanted: null })
     const context = sessionContext(deps, agent, now)
-    if (now.state !== 'ended' || hasBrief(context) || !isWorthBrief(read)) return []
+    if (now.state !== 'ended' || now.spend.answers < LEAST_STEPS) return []
+    if (hasBrief(context) || !isWorthBrief(read)) return []
     const brief = storeUnrequestedBrief(context, material, { reason: REASONS[why] })
     if (why === 'gone') told = offer(deps, now, brief, context.events)
     return context.events
