@@ -17,6 +17,10 @@ export function formatChoice({ kind, text, detail }: Fact, longest: number): str
     return `${quoteAsData(cut(title, longest - verdict.length))}${verdict}`
   }
   if (how === 'agreed') return `agreed: ${quoteAsData(cut(text, longest - 8))}`
+  if (how === 'picked' && typeof detail.said === 'string' && typeof detail.option === 'string') {
+    const answer = sanitizeName(cut(detail.said, longest / 2))
+    return `${answer} (picked: ${quoteAsData(cut(detail.option, longest - answer.length - 12))})`
+  }
   if (how !== 'dialog') return null
   if (typeof detail.answer !== 'string' || typeof detail.question !== 'string') return quoteAsData(cut(text, longest))
   const question = cut(detail.question, LONGEST_QUESTION)

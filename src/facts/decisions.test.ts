@@ -186,6 +186,13 @@ function watched(...entries: Entry[]) {
 }
 
 describe('what a prompt means together with the text before it', () => {
+  test('agreement with a question how a proposal looks is a choice of that proposal', () => {
+    const offer = "I'd split the loader into two files, one per format. Does this structure look right to you?"
+    expect(watched(said('agent', offer), said('user', 'yes'))).toEqual([
+      ["I'd split the loader into two files, one per format.", 'user', 'agreed'],
+    ])
+  })
+
   test('words of plain agreement are no choice beside what they agree to', () => {
     const offer = "I'd say the second table can go. Shall I drop it?"
     expect(watched(said('agent', offer), said('user', "yeah let's do it"))).toEqual([

@@ -6,11 +6,13 @@ import { asksToConfirm, isHedged, isLink, saysNothing, withoutOffers } from './d
 import { AGREES, hasDecisionForm } from './decision-table.js'
 import { type Language, languageOf } from './language.js'
 import { givenPlan, ownProse } from './own-prose.js'
+import { pickedOption } from './picked-option.js'
+import { proposalsIn } from './proposals.js'
 import { sentencesOf } from './sentences.js'
 import type { Watcher } from './watcher.js'
 
 /** How a decision was made, in `detail.how`. */
-type Way = 'said' | 'dialog' | 'plan approved' | 'plan refused' | 'plan given' | 'feedback' | 'agreed'
+type Way = 'said' | 'dialog' | 'plan approved' | 'plan refused' | 'plan given' | 'feedback' | 'agreed' | 'picked'
 
 interface State {
   found: Map<string, Fact>
@@ -49,6 +51,14 @@ export function watchDecisions(state: State = { found: new Map(), offer: null })
         if (title !== null) return put(title, entry, { by, how: 'plan given' satisfies Way })
         const { offer } = state
         state.offer = null
+        const picked = offer === null ? null : pickedOption(text, offer.text)
+        if (picked !== null) {
+          const { said, option } = picked
+          const detail = { by, how: 'picked' satisfies Way, said, option }
+          put(`${said} (picked: ${option})`, entry, detail)
+          for (const choice of statedChoices(text, by)) if (!said.includes(choice)) put(choice, entry, { by })
+          return
+        }
         if (offer !== null && text.length <= LONGEST_AGREEMENT && AGREES.test(text)) {
           for (const one of proposalsIn(offer.text)) put(one, offer, { by, how: 'agreed' satisfies Way })
         }
@@ -95,31 +105,6 @@ function isSuperseded({ text, detail }: Fact, later: Fact['detail']): boolean {
 
 /** Longest prompt that only agrees. */
 const LONGEST_AGREEMENT = 80
-/** Characters at the end of an answer in which it proposes what comes next. */
-const PROPOSING_END = 700
-const PROPOSES = new RegExp(
-  String.raw`\b(?:i(?:'d|'ll| would| suggest| recommend| propose| can)|we (?:can|could|should)|should|` +
-    'option|instead|' +
-    String.raw`recommend|suggest|propos\w+|plan)\b|(?:提案|案|ましょう|べき)|建议|제안|schlage|propose|propongo`,
-  'i',
-)
-/** Fewest letters of a question that says what it proposes: "Want me to close it?" does not. */
-const TELLING_QUESTION = 45
-
-/** Returns what the end of an answer proposes: its last question, or what that refers to. */
-function proposalsIn(answer: string): string[] {
-  const sentences = sentencesOf(answer.slice(-PROPOSING_END))
-  const asked = sentences.filter(({ question }) => question)
-  const last = asked.at(-1)
-  if (last === undefined) return []
-  const isTelling =
-    last.text.length >= TELLING_QUESTION || /[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{12}/.test(last.text)
-  if (isTelling) return [last.text]
-  const before = sentences.slice(0, sentences.indexOf(last)).filter(({ question }) => !question)
-  const proposed = before.filter(({ text }) => PROPOSES.test(text.replace(/[’‘]/g, "'"))).slice(-2)
-  return proposed.map(({ text }) => text)
-}
-
 /** A question that states something and asks for consent: "the branch is based on main, right?" */
 const TAG_QUESTION = /\b(?:yeah|right|correct|no|ok(?:ay)?)\?$/i
 

@@ -28,7 +28,7 @@ export const ENGLISH_CHOICES: readonly DecisionForm[] = [
   {
     by: 'user',
     pattern: new RegExp(
-      String.raw`\bi (?:think|guess|feel like|say|reckon) (?:we )?let'?s (?!see|look|check)\w|\b(?:just|only) ` +
+      String.raw`\bi (?:think|guess|feel like|say|reckon) (?:we )?let'?s (?!see|look|check)\w|(?<!-)\b(?:just|only) ` +
         String.raw`(?!\w+ing\b)[\w -]{3,60} for now\b|\bwe should (?:be \w+ing|.{3,100}\b(?:not|instead of|` +
         String.raw`rather than))\b|\bwould (?:much )?(?:prefer|rather)\b|(?:^|[-–—,:] )(?:keep|leave) ` +
         String.raw`(?:it|this|that|them|these) (?!going\b|up\b|in mind|coming)\w+|\b(?:as|in) (?:a|its own|` +
