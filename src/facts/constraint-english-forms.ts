@@ -260,4 +260,28 @@ export const ENGLISH_FORMS: readonly ConstraintForm[] = [
     examples: ["I'd like to change this so the list is sorted", "I'd like us to show more rows per page"],
     counterexamples: ["I'd like to have a look at it later", "I'd like to work on the list"],
   },
+  {
+    // A way that the user rejects.
+    demand: 'forbidden',
+    pattern: new RegExp(
+      String.raw`\bi (?:don't|dont|do not) think (?:\w+ ){1,8}(?:is|are) (?:a |the )?(?:good|right|great|needed|` +
+        'necessary|' +
+        String.raw`worth|wise|useful)\b`,
+      'i',
+    ),
+    examples: ["I don't think keeping it in one table is a good idea"],
+    counterexamples: ["I don't think it is Monday."],
+  },
+  {
+    // A quality or a manner of the result.
+    demand: 'required',
+    pattern: new RegExp(
+      String.raw`\b(?:i|we) want (?:full|real|proper|clean|simple|separate|consistent|strict|minimal|explicit|` +
+        'stable|' +
+        String.raw`deterministic) \w+|^(?:run|test|build|implement|call|write|generate) \w.{3,80}\bby \w{2,30}ing\b`,
+      'i',
+    ),
+    examples: ['I want real requests in this suite', 'run the cases by starting the small server directly'],
+    counterexamples: ['I want a report.', 'It runs by default.'],
+  },
 ]

@@ -255,7 +255,8 @@ const REQUIRING = orders(
 const REQUIRES: Rule[] = [
   matching(
     new RegExp(
-      String.raw`(?<!\b(?:do|does|did|would) (?:i|we|you|it|they) )\b(?:must|has to|have to|had to|shall|` +
+      String.raw`(?<!\b(?:do|does|did|would) (?:i|we|you|it|they) )\b(?:must|` +
+        String.raw`(?:has|have|had) to(?! (?:much|many|few|little)\b)|shall|` +
         'needs? to (?:stay|remain|keep|build|work|run|be (?:compatible|backwards?|able)|support|still|' +
         String.raw`pass|fit|compile|hold|match|survive|continue|be \w+ed by)|(?:is|are) (?:required|mandatory|` +
         String.raw`obligatory|a must))\b(?! (?:have been|have (?:changed|missed|forgotten|broken)|be (?:the|a|an|` +

@@ -164,7 +164,12 @@ export interface NoRule {
 export const NO_RULES: readonly NoRule[] = [
   {
     // A question of understanding.
-    pattern: /[, ](?:yeah|hey|right|no|correct|huh|yes|isn't it|doesn't it|oder|nicht wahr|non|verdad|no es así)\?$/i,
+    pattern: new RegExp(
+      String.raw`^(?!.*\bmake sure\b).*[, ](?:yeah|hey|right|no|correct|huh|yes|isn't it|doesn't it|oder|` +
+        'nicht wahr|' +
+        String.raw`non|verdad|no es así)\?$`,
+      'i',
+    ),
     examples: ["Q: we can't see a timeout from here, hey?", 'You must restart it, right?'],
     counterexamples: ['Can you never push, please?'],
   },
@@ -199,7 +204,8 @@ export const NO_RULES: readonly NoRule[] = [
     // A guess, a possibility, or what a change would take.
     pattern: new RegExp(
       String.raw`, which\b[^,]{0,80}\?$|(?:'d|\bwould) need to\b|\bmaybe (?:let's|we|you|i)\b|` +
-        String.raw`^(?:though |but |so )?(?:that|this|it) (?:may|might|could) not\b|^i(?:'ve| have) (?:still |just |` +
+        String.raw`^(?:though |but |so )?(?:that|this|it) (?:may|might|could) not\b|^i(?:'ve| have) (?:still |` +
+        'just |' +
         String.raw`already )?(?:got|seen|noticed|had|been)\b`,
       'i',
     ),

@@ -42,7 +42,7 @@ export const ENGLISH_FORMS: readonly DecisionForm[] = [
         String.raw`\bi (?:honestly |really |also |still |do )?(?:think|feel|reckon|believe)(?: like|` +
         ' that)? (?:we|you) ' +
         String.raw`(?:should|could|can|need|must|want|might)\b|\bi(?:'d| would) (?:add|keep|go|use|prefer|` +
-        'like|rather|' +
+        'like(?! to (?:generate|work|see|know|understand|look|check|discuss|review|start|run|talk|try)|$)|rather|' +
         String.raw`leave|drop|make|put|skip|start|do|split|merge|call|move)\b`,
       'i',
     ),
@@ -172,7 +172,8 @@ export const ENGLISH_FORMS: readonly DecisionForm[] = [
     pattern: new RegExp(
       String.raw`^(?:yes|yeah|yep|yup|sure|agreed?|right|correct)\b[,.!:]* (?:and |but )?(?:we|it|they|that|the|` +
         'only|just|' +
-        String.raw`let'?s) (?!(?:go|do|that|implement|start|continue|proceed|begin)\b(?! with)[^,]{0,24}$|` +
+        String.raw`let'?s) (?!(?:confirm|check|see)\b|` +
+        String.raw`(?:go|do|that|implement|start|continue|proceed|begin)\b(?! with)[^,]{0,24}$|` +
         '(?:makes sense|is (?:right|correct|fine)|works|sounds|would be' +
         String.raw`)\b)\S.{9,}`,
       'i',
@@ -197,7 +198,8 @@ export const ENGLISH_FORMS: readonly DecisionForm[] = [
     pattern: new RegExp(
       String.raw`\b(?:i|we)(?:'d|'m| would| am)?(?: (?:personally|strongly|still))? (?:recommend|suggest|` +
         'lean(?:ing)?|' +
-        String.raw`favou?r|vote for|go (?:with|for)|advise)\b(?! you (?:check|look|read|verify)\b)|` +
+        String.raw`favou?r|vote for|go (?:with|for)|advise)\b` +
+        String.raw`(?! (?:you (?:check|look|read|verify)|at (?:minimum|least))\b)|` +
         String.raw`\bmy (?:recommendation|` +
         String.raw`suggestion|preference|vote|pick)\b(?=.{6})|^\W*go with \S|\b(?:option|approach|` +
         String.raw`variant) (?:[a-e]|\d)\W* (?:is|` +
@@ -309,9 +311,9 @@ export const ENGLISH_FORMS: readonly DecisionForm[] = [
   {
     // A refusal.
     by: 'agent',
-    pattern: /\b(?:i|we) (?:won't|will not|'m not going to|am not going to) (?!be able\b|know\b|see\b)\w+ \S.{6,}/i,
+    pattern: /\bi (?:won't|will not|am not going to) (?!be able\b|know\b|see\b)\w+ \S.{6,}/i,
     examples: ["I won't add that key to the page."],
-    counterexamples: ["We won't be able to see it.", "It won't start."],
+    counterexamples: ["I won't be able to see it.", "We won't keep it."],
   },
   {
     // A thing that the code never does.
@@ -343,12 +345,32 @@ export const ENGLISH_FORMS: readonly DecisionForm[] = [
     ],
     counterexamples: ['Let me fix the test.', "I'll remove it."],
   },
+  {
+    // A verdict on one item of a list or a review.
+    by: 'agent',
+    pattern: new RegExp(
+      String.raw`\b(?:item|comment|point|issue|finding|caveat|suggestion|remark)s? #?\d+(?:(?:,|` +
+        String.raw` and) #?\d+)*\W* (?:is|are) ` +
+        String.raw`(?:\w+ )?(?:fine|valid|wrong|misleading|moot|obsolete|correct|stale|invalid|harmless|` +
+        String.raw`intended)\b|` +
+        String.raw`\bas a safety net\b|\b(?:is|are) (?:different|separate|distinct) from\b.{3,160}\bbecause\b|` +
+        String.raw`\bhandles? (?:this|it|that)(?: case| scenario)? correctly\b`,
+      'i',
+    ),
+    examples: [
+      'So remark #8 is misleading.',
+      'Good news: item 4 is fine.',
+      'The new helper is different from the old one because it keeps the path.',
+      'The system handles this correctly.',
+    ],
+    counterexamples: ['Item 4 is next.', 'This is different.'],
+  },
 ]
 
 /** An order begins with a verb and says what it is about. */
 const ORDER = new RegExp(
   '^(?:(?:no|ok|okay|just|please|hmm)[,. ]+)*(?:add|break|call|change|check|combine|copy|drop|extract|group|' +
-    'inline|keep|leave|make|merge|move|name|pass|pull|put|remove|rename|replace|return|revert|separate|skip|' +
+    'inline|keep|leave|make|merge|move|name|pass|put|remove|rename|replace|return|revert|separate|skip|' +
     String.raw`sort|split|store|swap|use|wrap|write) (?!(?:it|that|this)[.!]?$)\S.{6,}`,
   'i',
 )

@@ -243,6 +243,19 @@ export const DECISION_FORMS: Record<Language, readonly DecisionForm[]> = {
   ],
 }
 
+/** Quick filter for the forms of an agent in the table. */
+export const MAY_STATE = new RegExp(
+  String.raw`[^\x00-\x7f]|\*\*|let me|i'll|i will|(?:we|i) (?:can|could) |need|rule|principle|recommend|propos|` +
+    'decision|conclusion|resolution|takeaway|required|refinement|must fix|should|suggest|theirs|ours|version|' +
+    'leaving|keeping|changes? |diff|warning|behavio|fixes|solves|resolves|avoids|prevents|cleanest|simplest|safest|' +
+    'most (?:robust|natural|sensible)|essentially|effectively|basically|no longer|bug|cause|problem|culprit|lean|' +
+    'favou?r|prefer|go with|option|approach|variant| than |the fix|this fix|solution|wrong|incorrectly|safe|' +
+    'sufficient|enough|overkill|unnecessary|redundant|premature|legitimate|intentional|by design|leave|keep|' +
+    "purpose|already|never|n't|will not|not |can't|cannot|couldn't|agree|ah, |oh, |actually|item|" +
+    'comment|point|caveat|finding|remark|safety net|different|distinct|handles?',
+  'i',
+)
+
 interface StatedSentence {
   text: string
   question: boolean

@@ -3,7 +3,7 @@ import type { Fact } from '../contract/fact.js'
 import { clausesBeforeQuestion } from './constraint-words.js'
 import { isOrder } from './decision-english.js'
 import { asksToConfirm, isHedged, isLink, saysNothing, withoutOffers } from './decision-exclusions.js'
-import { AGREES, hasDecisionForm } from './decision-table.js'
+import { AGREES, hasDecisionForm, MAY_STATE } from './decision-table.js'
 import { type Language, languageOf } from './language.js'
 import { givenPlan, ownProse } from './own-prose.js'
 import { pickedOption } from './picked-option.js'
@@ -224,18 +224,6 @@ function statesChoice(
 const HEADING_END = /[:：][*_]*$/
 /** Longest sentence of an agent that states one choice. */
 const LONGEST_STATEMENT = 500
-/** Quick filter for the forms of an agent in the table. */
-const MAY_STATE = new RegExp(
-  String.raw`[^\x00-\x7f]|\*\*|let me|i'll|i will|(?:we|i) (?:can|could) |need|rule|principle|recommend|propos|` +
-    'decision|conclusion|resolution|takeaway|required|refinement|must fix|should|suggest|theirs|ours|version|' +
-    'leaving|keeping|changes? |diff|warning|behavio|fixes|solves|resolves|avoids|prevents|cleanest|simplest|safest|' +
-    'most (?:robust|natural|sensible)|essentially|effectively|basically|no longer|bug|cause|problem|culprit|lean|' +
-    'favou?r|prefer|go with|option|approach|variant| than |the fix|this fix|solution|wrong|incorrectly|safe|' +
-    'sufficient|enough|overkill|unnecessary|redundant|premature|legitimate|intentional|by design|leave|keep|' +
-    "purpose|already|never|n't|will not|not |can't|cannot|couldn't|agree|ah, |oh, |actually",
-  'i',
-)
-
 const BOTH = [
   new RegExp(
     String.raw`\b(?:i|we)(?:'ve| have)? (?:decided|chose|chosen|opted|settled|went|picked) (?:to|on|` +

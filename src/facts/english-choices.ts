@@ -50,7 +50,7 @@ export const ENGLISH_CHOICES: readonly DecisionForm[] = [
     pattern: new RegExp(
       "^(?:(?:ok|okay|yes|yeah|yep|hmm|actually|maybe|and|so|then)[, ]+)*let'?s (?!(?:see|look|check|" +
         'find|try|think|discuss|talk|go|continue|start|begin|move on|run|get|do (?:it|that)|have a look|move to|' +
-        'not (?:worry|forget)|say|hope|wait|examine|review|brainstorm|debug)' +
+        'not (?:worry|forget)|say|hope|wait|examine|review|brainstorm|debug|confirm|verify|clarify)' +
         String.raw`\b)\w+ (?!(?:it|this|that|please)[.! ]*$)\S+`,
       'i',
     ),

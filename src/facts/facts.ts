@@ -34,7 +34,7 @@ export interface Facts {
  * Version of the stored state. Raise it when a watcher stores or extracts something else.
  * Stored states of other versions are discarded, and transcripts are read again.
  */
-export const FACTS_FORMAT = 5
+export const FACTS_FORMAT = 6
 
 /** The state of all watchers. Only the watchers know its content. */
 export type FactsState = Record<'calls' | keyof typeof WATCHERS, unknown>
