@@ -227,7 +227,7 @@ interface UserRequests {
   /**
    * Returns the user's handoff request, typed in the client, until it is dropped.
    * Null when the user has requested nothing.
-   * `at` distinguishes two requests.
+   * `at` is the time of the request: two requests with the same words differ in it.
    */
   readRequest(liveDir: string, sessionId: string): { words: string; at: number } | null
   dropRequest(liveDir: string, sessionId: string, at: number): void

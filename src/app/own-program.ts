@@ -10,7 +10,7 @@ const OF_A_SESSION = [
   'BATON_RUN_SESSION',
 ]
 
-/** Operations that start another process of Baton's own program. */
+/** Runs Baton's own commands in other processes, and starts the runners of jobs. */
 export interface OwnProgram {
   env: Record<string, string | undefined>
   /**

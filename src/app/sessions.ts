@@ -243,7 +243,10 @@ export function nameSeat(app: App, seat: string, name: string): NamedSeat {
   return { seat_id: seatId, name, former_name: former }
 }
 
-/** Returns the named session, or the one in which this command runs. Null when there is neither. */
+/**
+ * Returns the named session, or the one in which this command runs.
+ * Null when none is named and no session runs the command. Throws for an unknown session.
+ */
 export function namedOrCurrentSession(
   app: App,
   env: Record<string, string | undefined>,

@@ -233,7 +233,8 @@ const RENEW_MS = 20_000
 const FOREIGN_MS = 120_000
 
 /**
- * Returns the next archive to copy, leased to this process. Null when there is none.
+ * Leases the next unfinished archive to this process and returns its record.
+ * Null when no archive can be copied now.
  * Archives of a session are copied oldest first, because each builds on the one before.
  * While another live process copies an archive of the session, the others of the session wait.
  */

@@ -58,7 +58,7 @@ export interface LoadedConfig {
   /** The project's file and whether the user accepted it. Null when there is none. */
   project: ProjectFile | null
   /**
-   * The parsed project file, from the same bytes as the hash in `project.sha256`.
+   * Content of the project's baton.yaml, parsed from the bytes whose hash is `project.sha256`.
    * Undefined when it cannot be parsed.
    */
   projectValue: unknown

@@ -35,7 +35,7 @@ export type SignalKind =
 
 export type StartSource = 'startup' | 'resume' | 'clear' | 'compact' | 'fork'
 
-/** A decoded event of one session. Everything that the event does not contain is null. */
+/** A decoded event of one session. A nullable field is null when the event does not contain it. */
 export interface Signal {
   agent: string
   kind: SignalKind
@@ -214,7 +214,7 @@ export interface Observation {
   forkedFrom: string | null
 }
 
-/** Data that an agent's adapter read about one subagent. Null when the files do not contain it. */
+/** Data that an agent's adapter read about one subagent. Fields missing in the files are null. */
 export interface SubagentObservation {
   id: string
   type: string | null

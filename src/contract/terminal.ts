@@ -12,7 +12,8 @@ export interface ClientStatus {
 /** How Baton reads the terminal of the client it types into. Each agent implements it. */
 export interface Terminal {
   /**
-   * Reads the client's state; called again right before each step. Null when the client has ended.
+   * Reads the client's state. Null when the client has ended.
+   * The typing process calls the function again before each keystroke or paste.
    */
   live(): ClientStatus | null
   /**

@@ -154,7 +154,7 @@ function takeAway(folder: string, aside: string): void {
 /**
  * Returns a safe file name.
  * Session ids come from outside, so only harmless characters may reach a path.
- * The launcher checks session ids in the same way.
+ * The launcher removes the same characters and shortens the id in the same way.
  */
 export function fileName(sessionId: string): string {
   const name = sessionId.replace(/[^A-Za-z0-9_-]/g, '') || 'unknown'

@@ -121,7 +121,10 @@ const MOST_LOOKED_AT = 10_000
 
 interface ErrorState {
   found: Map<string, Fact>
-  /** Open errors by the command that failed. The facts are the same objects as in `found`. */
+  /**
+   * Open errors by what failed (see `attemptOf`): a command, or a tool with its file.
+   * The facts are the same objects as in `found`.
+   */
   standing: Map<string, Fact[]>
 }
 

@@ -10,7 +10,10 @@ interface State {
   /** Questions in the agent's newest text. They count only if the agent does not continue. */
   agents: AskedQuestion[]
   users: AskedQuestion[]
-  /** Questions that the user put off. They stay open until he mentions them again. */
+  /**
+   * Questions that the user put off or did not answer.
+   * Each stays open until the user mentions its subject, or for `MOST_PROMPTS` more prompts.
+   */
   left: AskedQuestion[]
   dialogs: Map<string, { call: CallEntry; declined: boolean }>
   endsWithText: boolean

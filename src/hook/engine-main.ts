@@ -105,7 +105,7 @@ function drain(env: Record<string, string | undefined>): void {
   keep(app)
 }
 
-/** Does the background work that compactions and handoffs left, if any. */
+/** Checks due handoffs and does background work: briefs, facts, archives and the sweep. */
 function keep(app: App): void {
   const { store } = app
   app.engine.checkDueHandoffs()

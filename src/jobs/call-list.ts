@@ -178,9 +178,9 @@ export class CallRecorder {
   }
 }
 
-/** Number of equal batches after which the agent is warned. */
+/** Number of equal batches in a row after which the agent is warned. */
 export const REPEATS_BEFORE_WARNING = 10
-/** Number of equal batches after which the job ends as looping. */
+/** Number of equal batches in a row after which the job fails as `stalled`. */
 export const MAX_REPEATS = 20
 /** Duration of a slow batch, which waits for something. Repeating such a batch is legitimate. */
 const SLOW_BATCH_MS = 10_000

@@ -135,7 +135,10 @@ export function handoffEnd(how: 'cancelled' | 'failed', job: JobRecord, attempt:
   return { type: `handoff_${how}` as const, data: { ...handoffFields(job, attempt, null), reason } }
 }
 
-/** Marks a deleted worktree, because a later branch of the same name is not the job's. */
+/**
+ * Marks a worktree that was removed with its branch.
+ * Without the mark, a later branch of the same name would be taken for the job's.
+ */
 function workspaceAfter({ folder, worktree }: WorkspaceState, { kept, branch }: CleanupResult): WorkspaceState {
   return { folder, worktree: worktree && !kept && branch === null ? { ...worktree, dropped: true } : worktree }
 }

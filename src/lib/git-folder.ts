@@ -54,8 +54,8 @@ export function readHead({ path }: GitFolder): string | null {
 }
 
 /**
- * Returns false when a file that git reads first is a pipe, a device or a folder.
- * Git would wait for such a file without end, or fill the memory.
+ * True when each file that git reads first is a regular file, or is missing or unreadable.
+ * Git would wait without end for a pipe, or fill the memory from a device.
  */
 export function isReadableByGit({ path }: GitFolder): boolean {
   return READ_BY_GIT.every((name) => {

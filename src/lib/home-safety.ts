@@ -100,7 +100,7 @@ const unsafe = (why: string, hint: string): BatonError =>
   new BatonError(`Baton refuses to use this home: ${why}.`, hint, EXIT.refused)
 
 /**
- * Creates the home's folders if they are missing.
+ * Checks that Baton's home is safe and creates its missing folders.
  * Throws a BatonError when the home is unsafe or not writable.
  */
 export function openHomeFolder(home: Folders): void {

@@ -50,7 +50,7 @@ interface SummaryMark {
 export const summaryMark = ({ part, cycle, steps }: SummaryMark): string =>
   `[scripted summary ${part}.${cycle}.${steps}]`
 
-/** Returns the last mark in a summary, because a summary may quote the mark of an earlier one. */
+/** Returns the mark with the highest cycle: a summary may quote the marks of earlier summaries. */
 export function readSummaryMark(text: string): SummaryMark | null {
   let newest: SummaryMark | null = null
   for (const [, part, cycle, steps] of text.matchAll(/\[scripted summary (\d+)\.(\d+)\.(\d+)\]/g)) {

@@ -1,7 +1,7 @@
 import type { ScriptInput, StepInput } from '../model/script.js'
 import { seededRandom } from './intervals.js'
 
-/** Kinds of planted facts, and what the scripted reader does when the sentence is missing. */
+/** Kinds of facts that a proof run plants in a conversation, one sentence of each kind. */
 export const PLANTED_KINDS = ['rule', 'decision', 'step', 'task'] as const
 export type PlantedKind = (typeof PLANTED_KINDS)[number]
 

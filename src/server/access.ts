@@ -38,7 +38,7 @@ export function makeKey(token: string, now: Date): { key: string; expiresAt: str
   }
 }
 
-/** Returns the end of a valid key. Null when the key is forged or expired. */
+/** Returns the time (ISO) at which a browser's key expires. Null when it is forged or expired. */
 export function keyEnd(key: string, token: string, now: Date): string | null {
   const [head = '', signature = '', ...more] = key.split('.')
   const expiry = Buffer.from(head, 'base64url').toString('latin1')

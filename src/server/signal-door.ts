@@ -5,9 +5,10 @@ import { type CallerCheck, type RequestHead, TOKEN_NEEDED_REPLY } from './guard.
 import type { SendReply, SignalRequest } from './signals.js'
 
 /**
- * Reads the requests of hooks. A launcher (hook program) sends one small request per connection.
- * Node's HTTP server spends more time on such a request than the engine on the signal.
- * A connection that starts with a plain `POST /signals/…` is read here.
+ * Reads hook requests without Node's HTTP server, and replies to them.
+ * Each hook's launcher sends one small request per connection.
+ * Node's HTTP server needs more time for such a request than the engine for its signal.
+ * A connection that starts with a plain `POST /signals/…` is read by `serveSignalConnection`.
  * Any other connection goes to the HTTP server unchanged.
  */
 export interface SignalReceiver {

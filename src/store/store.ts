@@ -35,7 +35,7 @@ export interface SessionQuery {
   /** Returns only sessions seen at or after this ISO time. */
   seenSince?: string
   project?: string
-  /** Returns only sessions that still need a brief. */
+  /** Returns only sessions for which Baton must still decide whether to write a brief. */
   wantsBrief?: boolean
   /**
    * Selects active sessions: those whose state is neither `ended` nor `unknown`.
@@ -188,7 +188,7 @@ export interface Store extends NoticeStore {
   job(jobId: string): JobRecord | null
   /** Returns jobs in the order they were requested, oldest first. A limit returns the newest. */
   jobs(query?: { limit?: number }): JobRecord[]
-  /** Returns jobs that are not completed, failed or cancelled, oldest first. */
+  /** Returns jobs that have not ended, and ended jobs whose hooks must still run, oldest first. */
   openJobs(): JobRecord[]
   /** Stores a job. The job's seat must never change. */
   putJob(record: JobRecord): void

@@ -55,7 +55,7 @@ export interface RunOptions {
 
 /**
  * Creates a home, a project and a state folder for tests of the built command.
- * Only PATH comes from the machine.
+ * Of the machine's environment variables, the command gets only PATH and BATON_PATIENCE.
  */
 export function createTestHome() {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), PREFIX)))

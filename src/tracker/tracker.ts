@@ -8,9 +8,9 @@ import { holdGrowth } from './forecast.js'
  * A level is a warning threshold.
  *
  * A cycle begins at a start, a compaction, a clear, a handoff or when Baton is switched on.
- * A lower number alone begins no cycle.
+ * A lower token count alone begins no cycle.
  * From the beginning of a cycle until its first answer, the token count is unknown.
- * A level is crossed once per cycle.
+ * A level is crossed once per cycle, unless `reopenLevels` or `moveLevels` reopens it.
  * Crossed levels are part of the track, which is stored, so they survive restarts.
  */
 
@@ -246,7 +246,8 @@ export function moveLevels(track: Track, limits: Limits, levels: readonly Resolv
 }
 
 /**
- * Returns the levels that the token count crosses for the first time in this cycle, lowest first.
+ * Returns the levels that the token count has reached and that are not yet marked as crossed.
+ * The levels are ordered lowest first, and the returned track marks them as crossed.
  * A handoff level that a monitor's count crossed is crossed again by Baton's own reading.
  */
 export function crossLevels(

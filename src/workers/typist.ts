@@ -157,7 +157,10 @@ async function checkComposerEarly({ agent, client, type }: DriveStep, quiet: Qui
   if (terminal && type) await checkComposer(terminal, type.text, { sessionId: type.sessionId }, quiet)
 }
 
-/** Types the text if the client's input line is empty. Null when the text is no longer wanted. */
+/**
+ * Types the text, or presses Enter if Baton's earlier text still stands in the input line.
+ * Null when the text is no longer wanted, or the client has no terminal that Baton knows.
+ */
 async function tryToType(
   app: App,
   self: ProcessIdentity,

@@ -281,7 +281,7 @@ export class EntryBuilder {
   /**
    * Claude Code 2.0.76 to 2.1.74 gives a queued prompt to the agent in the middle of a turn.
    * Claude Code up to 2.1.74 writes only `remove` for it; no line of the file holds its text.
-   * Claude Code after 2.1.74 names the text and writes the prompt as an attachment.
+   * After 2.1.74, the `remove` entry contains the text, and an attachment contains the prompt.
    */
   private removeQueued(words: string | null, when: { line: number; at: number | null }): void {
     if (words === null) {

@@ -42,7 +42,7 @@ const REFUSE_MARGIN = 3_000
 
 /**
  * Returns context window and compaction point of one session.
- * The client reports both only to a plugin module and to its own query.
+ * The client reports both only to a plugin module, or as reply to a context-usage query.
  * Without the client's report, model, settings, environment and command line give the limits.
  * Limits derived in this way follow the client's rules and are marked as not exact.
  */

@@ -12,7 +12,7 @@ export interface LiveReport {
   told: ReportedLimits | null
   model: string | null
   costUsd: number | null
-  /** URL of the module's program. Null when not reported. */
+  /** The `file:` URL of the loaded plugin module's code. Null when not reported. */
   mod: string | null
   /** True when the plugin module reports which orders it has seen. */
   tellsSeen: boolean

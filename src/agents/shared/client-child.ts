@@ -15,7 +15,7 @@ interface ClientExit {
 export interface ClientChild {
   process: ProcessIdentity
   child: ChildProcessByStdio<Writable, Readable, Readable>
-  /** Resolves when the client has ended and all of its output was read. */
+  /** Resolves when the client has ended and its output is read, within `DRAIN_MS` of the end. */
   gone: Promise<ClientExit>
   isGone(): boolean
   /** Sends SIGTERM to the client's group. The client then ends its tools itself. */

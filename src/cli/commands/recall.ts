@@ -170,7 +170,8 @@ interface Newest {
 
 /**
  * Finds the newest compaction of the named session or seat.
- * Without a name, searches the agent's own seat; outside an agent, searches all seats.
+ * Without a name, searches the agent's own seat.
+ * Searches all seats outside an agent, or when the agent's own seat has no compaction.
  */
 function newest(app: App, named: string | null, own: string | undefined, back: number): Newest {
   const { store } = app

@@ -131,7 +131,7 @@ function checkLines({ checks }: JobView, paint: Paint): string[] {
     )
 }
 
-/** Options that extend an exhausted limit, by the end reason and a part of its text. */
+/** Options that let a resumed job continue, by its end reason and a part of the reason's text. */
 const MORE: Record<string, [words: string, option: string][]> = {
   max_turns: [['--budget-turns', '--budget-turns N']],
   max_budget: [
@@ -230,7 +230,9 @@ interface Live {
  * Creates the display of running jobs.
  * On a terminal it prints a line for each step and event.
  * Below these, one live line shows elapsed time, running call, fullness and cost.
- * Without a terminal, prints plain lines, or events as JSON.
+ * Without a terminal, prints plain lines.
+ * With `--output-format stream-json`, prints each event as JSON, on a terminal too.
+ * With `--json` or `--quiet`, prints only notes.
  */
 export function makeJobDisplay(cli: Cli, call: Call, jobs: readonly JobRecord[]): JobDisplay {
   const note = (text: string): void => cli.note(text)

@@ -28,7 +28,7 @@ export const handoff = v.object({
   trouble: nullable(text),
   /**
    * Why the client cannot be cleared yet: turn, dialog, draft, background or subagent.
-   * Null when nothing prevents it, or the reason is unknown.
+   * Null when nothing prevents the clear, or the reason is unknown.
    */
   hindered_by: nullable(text),
 })

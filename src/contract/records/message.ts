@@ -37,7 +37,7 @@ export interface Message {
   via: string | null
   /**
    * The session that received the message.
-   * Absent or null when no session has, or it is the session in `session_id`.
+   * Absent or null when no session received it, or the session in `session_id` did.
    */
   sent_to?: string | null
   /**

@@ -45,7 +45,7 @@ export interface Track {
   base: number | null
   limits: Limits
   latched: CrossedLevel[]
-  /** Token counts of this cycle, merged from all sources, newest last, limited in length. */
+  /** The newest token counts of this cycle, merged from Baton's own sources, newest last. */
   seen: number[]
   /**
    * Tokens per step that forecasts use, see `holdGrowth`. Null when the cycle has not grown yet.
@@ -172,7 +172,7 @@ export interface SessionRecord {
   handoffId?: string | null
   /**
    * Folder in which the client reports its state, if Baton can type into the client's terminal.
-   * Absent or null when Baton cannot.
+   * Absent or null when Baton cannot type into it.
    */
   terminal?: { configDir: string } | null
   /** Bytes of the transcript from which facts were extracted and stored. Absent when none were. */

@@ -149,7 +149,10 @@ export async function removeLeftText(terminal: Terminal, text: string, target: T
   return (await deleteOurText(terminal, place!, text, refuse('raced', text))).left === 'nothing'
 }
 
-/** Pastes a prompt of any length as one piece and presses Enter. */
+/**
+ * Pastes a prompt of any length as one piece and presses Enter.
+ * Refuses an empty prompt, and one that begins with `/` or `!`.
+ */
 export function pastePrompt(terminal: Terminal, prompt: string, target: TypingTarget): Promise<TypingResult> {
   const text = printable(prompt).trim()
   if (text === '') return Promise.resolve(refuse('text', 'empty'))

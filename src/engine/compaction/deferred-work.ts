@@ -36,7 +36,7 @@ export function requestLateBrief(
 /** Oldest last signal of a session for which a brief is still written. */
 const LOOK_BACK_MS = 7 * 24 * 3_600_000
 
-/** Returns the sessions that still need a brief, even if the process that requested it died. */
+/** Returns recent sessions for which Baton must still decide whether to write a brief. */
 export function sessionsNeedingBrief(store: Store, now: Date): SessionRecord[] {
   return store.sessions({ seenSince: new Date(now.getTime() - LOOK_BACK_MS).toISOString(), wantsBrief: true })
 }

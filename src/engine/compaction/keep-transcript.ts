@@ -31,7 +31,7 @@ export function keepTranscript(
   }
 }
 
-/** True for a `-p` or SDK run that belongs to no job of Baton's. */
+/** True for a session without a user at the client (`-p` or SDK) that belongs to no Baton job. */
 export function isHeadless({ attended, jobId }: Pick<SessionRecord, 'attended' | 'jobId'>): boolean {
   return attended === false && jobId === null
 }

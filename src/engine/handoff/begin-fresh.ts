@@ -22,7 +22,10 @@ const LONGEST_BRIEF = 8_500
 
 const WITH_BRIEF = new Set<HandoffRecord['state']>(['written', 'checked', 'review', 'waiting', 'clearing'])
 
-/** Gives the brief to the session that follows a cleared one, with its first request. */
+/**
+ * Gives the brief to the session that has just started in place of the old one.
+ * Cancels the handoff when its brief is not ready, and fails it when the brief is missing.
+ */
 export function beginFresh(context: SignalContext): void {
   const { deps, record, at } = context
   const [found] = handoffsHere(context)

@@ -59,7 +59,7 @@ export function askForBrief(context: SignalContext, asked: HandoffRequest): Hand
 }
 
 /**
- * Blocks a compaction and begins a handoff instead.
+ * Vetoes a compaction and hands the session over to a fresh one instead.
  * Baton's own brief is ready at once, and a fresh session begins at the end of the turn.
  * The agent is asked for a better brief in the remaining context.
  */

@@ -24,7 +24,8 @@ export function isBeforeTyping({ state, client }: HandoffRecord): boolean {
 }
 
 /**
- * True while a typing process must wait, so that the end of the turn need not wait for its start.
+ * True while a typing process (driver) must run although there is nothing to type yet.
+ * A process that already waits can type as soon as the turn ends. See `READY_MS` for the limit.
  */
 export function needsReadyDriver({ now }: Pick<EngineDependencies, 'now'>, handoff: HandoffRecord): boolean {
   return isBeforeTyping(handoff) && now().getTime() - Date.parse(handoff.stateAt) < READY_MS

@@ -114,7 +114,8 @@ export function messageContext(deps: EngineDependencies, record: SessionRecord):
 const NEWEST = 200
 
 /**
- * Checks sent messages without a signal, for commands and the server.
+ * Checks queued and sent messages of all seats when no signal arrives.
+ * Commands and the server call the function.
  * Messages of refused or late orders are queued again.
  * An idle session that can be woken by now is woken.
  */

@@ -136,8 +136,8 @@ function emitWarning(
 const AFTER_ANSWER = new Set(['turn-end', 'turn-failed', 'session-end', 'session-start', 'compact-start', 'prompt'])
 
 /**
- * Emits warnings that waited for the token counts of their answer, once the transcript shows it.
- * If it never does, they are emitted without counts, at the end of the turn at the latest.
+ * Emits `context_warning` events that were held back until the transcript shows their token counts.
+ * Events whose counts never appear are emitted without counts, at the latest at the turn's end.
  */
 export function emitDueWarnings(context: SignalContext, { observed, settled }: Observation): void {
   const { record, signal } = context

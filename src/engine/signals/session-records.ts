@@ -105,7 +105,7 @@ function higherTotal(told: number | null | undefined, known: number | null): num
 
 /**
  * Returns the session's spend after a signal, with each answer counted once.
- * A transcript is the only source once it exists, as it includes what signals reported before.
+ * Once a transcript exists, spend is read only from it: it includes what signals reported before.
  */
 function spendAfter(record: SessionRecord, signal: Signal, observation: Observation): SessionRecord['spend'] {
   const found = record.cursor === null && observation.cursor !== null

@@ -336,7 +336,7 @@ export function sessionRows(
       const json = JSON.stringify(record)
       const over = isOver(record) ? 1 : 0
       // Nearly every signal changes a known session, for which this UPDATE suffices.
-      // The UPDATE changes no indexed column, so it is faster than the INSERT below.
+      // For an active session the UPDATE changes no indexed column: it is faster than the INSERT.
       const known = sql(
         'UPDATE sessions SET project = ?, seen_at = ?, body = ? WHERE session_id = ? AND seat_id = ? AND over = ?',
       )
