@@ -77,7 +77,7 @@ export function readFrontMatter(text: string): ReadBrief {
 }
 
 /**
- * Returns the lines between the first two rules, and the rest.
+ * Splits a text into the front matter between the first two `---` lines, and the body after it.
  * Null when the text has no front matter.
  */
 export function splitFrontMatter(text: string): { lines: string[]; body: string } | null {

@@ -95,8 +95,9 @@ function withoutAppended(heads: readonly Heading[]): Heading[] {
 /**
  * Returns the heading level of the sections.
  * The highest level with several requested sections wins, unless these are only a few.
- * Without such a level, the one with the most requested sections wins, headings before bold.
- * The brief's own title is not a section, whatever it says.
+ * Without such a level, the level with the most requested sections wins.
+ * Between equal levels, real headings win over lines in bold.
+ * The brief's title is never a section, even if its words name one.
  */
 function sectionLevel(heads: readonly Heading[]): number {
   const named = new Map<number, Set<SectionName>>()

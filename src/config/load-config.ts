@@ -40,7 +40,7 @@ export interface LoadOptions {
   /** Settings of the command line, in the shape of a file. */
   flags?: Record<string, unknown>
   /**
-   * The user's settings before their file was refused. They replace it below the project's file.
+   * The last valid settings of the user's file. Used in its place while the file has a problem.
    */
   lastGoodUser?: CompiledConfig | null
 }

@@ -5,7 +5,7 @@ type ParsedPosition = { ok: true; at: Position; rule: string } | { ok: false; re
 
 const EXAMPLES = '`70%`, `70% of window`, `150k`, `20k before compaction` or two of them, such as `85% or 300k`'
 const UNITS: Record<string, number> = { '': 1, k: 1_000, m: 1_000_000 }
-/** Below this, a number without a unit could also be a percentage or thousands. */
+/** Smallest number accepted without a unit: a smaller one could mean percent or thousands. */
 const SMALLEST_PLAIN = 1_000
 const LONGEST = 64
 

@@ -39,8 +39,8 @@ export function acceptedHash(trustFolder: string, folder: string): string | null
   if ('refused' in read || (read.stats.mode & 0o022) !== 0) return null
   try {
     const record = JSON.parse(read.bytes.toString('utf8')) as TrustRecord
-    // Two folders may share a file name.
-    // The later one replaced the record, so the earlier one is untrusted.
+    // Two folders may share the name of the record file.
+    // The folder trusted later has replaced the record, so the other folder is untrusted.
     return record.version === 1 && record.folder === folder && typeof record.sha256 === 'string' ? record.sha256 : null
   } catch {
     return null

@@ -28,7 +28,7 @@ const NO_EDITS = { made: 0, denied: 0 }
 /** Steps from which the token growth is computed: as many as the readings that a session keeps. */
 const RECENT_STEPS = 15
 
-/** An answer where a session can be cut off, and the calls that such a copy does not show. */
+/** Answer at which a copy (fork) of a session ends, and the calls whose results the copy lacks. */
 export interface CutPoint {
   at: string
   hiddenCalls: string[]

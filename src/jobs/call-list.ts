@@ -33,7 +33,7 @@ const DESCRIPTIVE_ARGUMENTS = [
 /**
  * Lists the calls of a job, oldest first.
  * Calls of one tool with the same argument share a line, at the position of the last one.
- * The line shows the outcome of the last call that was started.
+ * A shared line shows the outcome of the last of its calls that was started.
  */
 export function listCalls(calls: readonly KnownCall[]): CallList {
   const groups = new Map<string, { last: KnownCall; text: string; count: number }>()

@@ -5,7 +5,7 @@ import { ancestorsOf, commandLine, isAlive, type ProcessIdentity, processInfo } 
 /**
  * Environment variable that marks every process of a job.
  * Tools run in process groups of their own and survive a killed client.
- * The variable finds them.
+ * Their environment still contains the variable, so Baton finds them by it.
  */
 const JOB_MARK = 'BATON_JOB_ID'
 /** Baton's own engine, which ends by itself and may be archiving a transcript. */

@@ -7,7 +7,7 @@ type Spent = Pick<AttemptRecord, 'spend' | 'costUsd'>
 /**
  * Computes a session's spend from the totals that clients report at the end of a turn.
  * Totals include subagents and helper models, whose answers are not reported.
- * A client continues the total of the client before, or starts lower if that one was killed.
+ * A resumed client continues the previous client's total, or starts lower if that was killed.
  * The known spend never falls.
  */
 export class SpendTracker {

@@ -132,7 +132,8 @@ export class Tracker {
 
   /**
    * Continues with another session.
-   * A session with a known id starts over, unless its client measures it.
+   * If Baton knows the session, its measurement starts over.
+   * Throws for a session that its own client measures.
    */
   resetSession(id: string): UsageState {
     const sessionId = checkSessionId(id)

@@ -34,8 +34,8 @@ export function isLoopback(host: string): boolean {
 
 /**
  * Checks host, origin and authorization, in this order and before the rest of the request is read.
- * A caller without an `Authorization` header passes as nobody.
- * Nobody gets only what `needsToken` leaves open.
+ * A caller without an `Authorization` header passes as the caller `nobody`.
+ * The caller `nobody` may send only requests for which `needsToken` is false.
  */
 export function checkCaller(head: RequestHead, bound: BoundServer, now: () => Date): CallerCheck {
   const name = hostName(head.host)

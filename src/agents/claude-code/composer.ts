@@ -52,7 +52,7 @@ export function readComposer(screen: string, cursor: { x: number; y: number } | 
   return { state: 'draft', text: text.value, caret: text.caret, menu: chosen(rows.slice(0, first - 1)) }
 }
 
-/** Finds the lowest prompt sign between two rules. */
+/** Finds the lowest input field on the screen: a prompt sign between two horizontal lines. */
 function find(rows: Cell[][]): { first: number; end: number } | null {
   const rules = rows.flatMap((row, at) => (isRule(plain(row)) ? [at] : []))
   for (let i = rules.length - 1; i > 0; i--) {

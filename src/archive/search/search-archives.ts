@@ -29,7 +29,7 @@ export interface SearchRequest {
   unreadable?: (archiveId: string) => void
   /** Receives the bytes read when archives have to be indexed first. */
   progress?: (bytes: number) => void
-  /** Time limit for indexing archives first. Without it, all are indexed. */
+  /** Time limit for indexing new archives before the search. Without a limit, all are indexed. */
   within?: TimeLimit
 }
 

@@ -171,8 +171,8 @@ function detail(event: Event): string {
 }
 
 /**
- * Returns the details of a job event. Null for other events.
- * The event's name already tells the state.
+ * Returns the details of a job event, without the job's state: the event's name tells it.
+ * Null for other events.
  */
 function jobDetail(event: Event): string | null {
   const { type, data } = event

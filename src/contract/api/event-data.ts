@@ -83,7 +83,7 @@ export const EVENT_DATA = {
     ...percentages,
     /**
      * Token counts of the model's answer itself, whichever source measured it.
-     * Null while only the sum of both is known.
+     * Null while only the sum of input and cache tokens is known.
      */
     inputTokens: nullable(count),
     cacheTokens: nullable(count),

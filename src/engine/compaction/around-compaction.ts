@@ -184,7 +184,7 @@ function currentCompaction(context: CompactionContext): CompactionRecord | null 
 /**
  * Puts back the most important facts with the first request after a compaction.
  * If the summary is known by then, adds the facts that the summary lacks.
- * The messages kept by the client are not known yet, so the last lines before count as kept.
+ * Which messages the client kept is unknown yet: the last lines before it count as kept.
  */
 export function recoverFirst(context: CompactionContext, summary: string | null): void {
   const known = currentCompaction(context)

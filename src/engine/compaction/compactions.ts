@@ -13,8 +13,8 @@ import { speakerFor } from '../messages/session-speaker.js'
 import { isEnabled, sessionContext } from '../session-context.js'
 
 /**
- * Reports that tell of one compaction.
- * Up to five arrive for each, and their order depends on client and transcript:
+ * Signs by which Baton notices a compaction.
+ * Up to five arrive for each compaction, and their order depends on client and transcript:
  * its start, the next session start, its end, the transcript's boundary and a lost token count.
  * Every kind counts once. The first of the last four begins the new cycle.
  * A kind that was seen already belongs to another compaction whose start was not reported.

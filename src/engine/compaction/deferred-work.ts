@@ -33,7 +33,7 @@ export function requestLateBrief(
   deps.store.afterCommit(() => deps.leaveWork())
 }
 
-/** Oldest last signal of a session for which a brief is still written. */
+/** Age of a session's last signal beyond which no brief is written for the session. */
 const LOOK_BACK_MS = 7 * 24 * 3_600_000
 
 /** Returns recent sessions for which Baton must still decide whether to write a brief. */

@@ -4,7 +4,7 @@ export const REPEATED_MARK = '[baton] (repeated: the client stopped before it co
 
 /**
  * Returns the text that identifies this message in a conversation. No command prints it.
- * Two senders may write the same words.
+ * A message from another sender is identified by its id: two senders may write the same words.
  */
 export function messageMark(message: Message): string {
   return message.sender === 'baton' ? (message.agent_text ?? '') : `(message ${message.message_id})`

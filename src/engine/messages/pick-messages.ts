@@ -38,7 +38,7 @@ export interface DeliveryMoment {
 interface Picked {
   /**
    * Messages to deliver now, oldest first.
-   * At least one, if any may be delivered, however long it is.
+   * Contains at least one message if any may be delivered, however long the message is.
    */
   now: Message[]
   waiting: { message: Message; reason: WaitReason }[]

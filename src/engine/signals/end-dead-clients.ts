@@ -8,7 +8,7 @@ import { openHandoff } from '../handoff/handoffs.js'
 import { rareWork } from '../load-rare-work.js'
 import { sessionContext } from '../session-context.js'
 
-/** Oldest last signal of a session that is still checked for a dead client. */
+/** Age of a session's last signal beyond which the session is not checked for a dead client. */
 const LOOK_BACK_MS = 7 * 24 * 3_600_000
 
 /**

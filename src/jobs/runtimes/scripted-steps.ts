@@ -48,7 +48,7 @@ export interface ScriptedStep {
   tasks?: string[]
   /** Ends the turn with this error instead of an answer. */
   fails?: { terminal: string; status?: number; text?: string }
-  /** True when no answer ever comes. */
+  /** True when the scripted client never answers at this step. */
   hangs?: boolean
   /** Point of the step at which the client exits. */
   dies?: { at: DeathPoint; code?: number; signal?: string; trouble?: string }
