@@ -215,3 +215,16 @@ test('specific statements of the agent follow the other facts as quoted data, in
   expect(listed.length).toBeLessThanOrEqual(2_000)
   expect(writeBriefFromFacts([aFact('finding', 'Table rows_1 has 7 gaps.')], 400).keys).toEqual([])
 })
+
+test('findings keep a part of the text when every section has more than fits', () => {
+  const many = (kind: 'decision' | 'request' | 'constraint' | 'file' | 'finding') =>
+    Array.from({ length: 60 }, (_, i) => aFact(kind, `${kind} ${i} of worker_${i}: ${'word '.repeat(20)}`, { line: i }))
+  const request = aFact('request', 'row\n'.repeat(2_000), { line: 99, detail: { last: true } })
+  const { text } = writeBriefFromFacts(
+    [request, ...(['decision', 'request', 'constraint', 'file', 'finding'] as const).flatMap(many)],
+    5_000,
+  )
+  expect(text.split("The user's last request")[1]).toMatch(/> row\n> row/)
+  expect(text.split('## Findings of the agent\n')[1]!.length).toBeGreaterThan(600)
+  expect(text.length).toBeLessThanOrEqual(5_000)
+})

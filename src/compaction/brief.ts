@@ -120,6 +120,7 @@ export function writeBriefFromFacts(facts: readonly Fact[], longest: number): Br
     elsewhere: new Set<string>(),
     length: 0,
   }))
+  const room = facts.some(({ kind }) => kind === 'finding') ? longest * (1 - FINDINGS_SHARE) : longest
   let length = 0
   let quoted = ''
   const commands = new Set<string>()
@@ -133,9 +134,9 @@ export function writeBriefFromFacts(facts: readonly Fact[], longest: number): Br
           continue
         }
         if (one.said.size === one.section.most) continue
-        const line = lineOf(fact, one.section, longest)
+        const line = lineOf(fact, one.section, room)
         const cost = line.length + 1 + (one.said.size === 0 ? one.section.title.length + HEADING_LENGTH : 0)
-        if (length + cost > longest || (sharing && one.length + cost > longest * one.section.share)) continue
+        if (length + cost > room || (sharing && one.length + cost > room * one.section.share)) continue
         one.said.set(key, line)
         one.length += cost
         length += cost
@@ -162,6 +163,8 @@ export function writeBriefFromFacts(facts: readonly Fact[], longest: number): Br
 }
 
 const FINDINGS_TITLE = 'Findings of the agent'
+/** Share of the text that other sections leave to the findings. */
+const FINDINGS_SHARE = 0.25
 const MAX_FINDINGS_LENGTH = 2_000
 const LONGEST_FINDING = 300
 
@@ -211,11 +214,13 @@ function linesOf({ quoted }: Section, all: readonly Fact[], said: ReadonlyMap<st
 
 function lineOf(fact: Fact, { title, longest, share, quoted }: Section, whole: number): string {
   if (quoted) {
-    const room = whole * share - title.length - HEADING_LENGTH - CUT_NOTE_LENGTH
-    return wholeOrCut(
-      sanitizeText(fact.text).trim(),
-      Math.max(CUT_NOTE_LENGTH, Math.min(longest, Math.floor(room))),
-    ).replace(/^/gm, '> ')
+    const room = whole * share - title.length - HEADING_LENGTH
+    const most = Math.max(CUT_NOTE_LENGTH, Math.min(longest, Math.floor(room - CUT_NOTE_LENGTH)))
+    const text = sanitizeText(fact.text).trim()
+    const quote = (characters: number): string => wholeOrCut(text, characters).replace(/^/gm, '> ')
+    // The marks of many short lines take room too.
+    const excess = quote(most).length - room
+    return quote(excess > 0 ? Math.max(CUT_NOTE_LENGTH, Math.floor(most - excess)) : most)
   }
   const choice = formatChoice(fact, longest)
   if (choice !== null) return `- ${choice}`
