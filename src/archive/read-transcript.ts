@@ -169,8 +169,9 @@ const placeBefore = ({ places }: KeptTranscript, line: number): LineStart =>
 
 /**
  * Passes the lines of an archived transcript from `from` on, until `visit` returns true.
- * A line that is too long is passed as null. Returns where it stopped. Throws DamagedArchive.
- * Holds one chunk in memory.
+ * A line that is too long is passed as null.
+ * Returns where the walk stopped. Throws DamagedArchive.
+ * Only one chunk is in memory at a time.
  * Yields to other work between chunks: a transcript of hundreds of megabytes takes long.
  */
 async function walkLines(

@@ -319,7 +319,7 @@ function judgeUntouched(sentence: string, facts: readonly Fact[]): Verdict | nul
 
 const PATH = new RegExp(
   [
-    // With folders, and a name alone.
+    // The first pattern matches a path with folders, the second a file name alone.
     String.raw`(?<![\w/.@~-])(?:[\w@.~-]+\/)+[\w@-]+(?:\.[\w-]+)+`,
     String.raw`(?<![\w/.@-])[\w@-]{2,60}\.(?:[a-z]{1,4}|tsx|json|yaml|toml|test\.ts)(?![\w/(])`,
   ].join('|'),
@@ -340,7 +340,7 @@ const FIGURE = new RegExp(
   String.raw`(?<![\w.,/#:$-])(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)( ?)(${UNITS})(?![\p{sc=Latin}\d])`,
   'giu',
 )
-/** Smaller whole numbers are counted by the writer and need not occur in the transcript. */
+/** Smallest plain count to look up in the transcript. Writers count up to two themselves. */
 const LEAST_COUNT = 3
 /** Numbers of two and more digits without a unit, such as ports and limits. */
 const NUMBER = /(?<![\w.,/#:$@–-])\d{2,9}(?![\w.,:/–-])(?!\.\d)/g

@@ -9,9 +9,9 @@ export type BriefVerdict = 'genuine' | 'tampered' | 'unsigned' | 'missing'
 
 interface ReadBriefResult {
   verdict: BriefVerdict
-  /** Null when the file is missing. Unless genuine, it is data to show, never instructions. */
+  /** The brief's text. Null when the file is missing. Unless genuine, the text is only data. */
   body: string | null
-  /** Null when it cannot be parsed. Unless genuine, it must not be trusted. */
+  /** The origin in the front matter, trusted only if genuine. Null when it cannot be parsed. */
   origin: BriefOrigin | null
 }
 

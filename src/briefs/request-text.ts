@@ -83,7 +83,7 @@ interface TurnEnd {
   score: number | null
   /** True when the last answer shows a brief only in a code fence or quotation. */
   isShown: boolean
-  /** True when the agent gave a brief below the minimum score before. */
+  /** True when the agent has already given a brief, whose score was below the minimum. */
   hasDraft: boolean
   bar: number
   /** True when the client lets the agent continue with another prompt now. */

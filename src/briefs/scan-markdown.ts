@@ -115,7 +115,7 @@ function openContainer(line: string): { container: Container; rest: string } | n
   if (marker === undefined) return null
   const spaces = /^ */.exec(line.slice(marker.length))![0].length
   const isBlank = spaces === line.length - marker.length
-  // Five spaces are one separator and four of indented code.
+  // Five spaces after a list marker mean a separator and the four that indent a code block.
   const offset = marker.length + (isBlank || spaces > 4 ? 1 : spaces)
   return { container: { isQuote: false, offset }, rest: line.slice(offset) }
 }

@@ -243,7 +243,7 @@ export const DECISION_FORMS: Record<Language, readonly DecisionForm[]> = {
   ],
 }
 
-/** Quick filter for the forms of an agent in the table. */
+/** Cheap first test: a text without a match contains none of the table's forms for an agent. */
 export const MAY_STATE = new RegExp(
   String.raw`[^\x00-\x7f]|\*\*|let me|i'll|i will|(?:we|i) (?:can|could) |need|rule|principle|recommend|propos|` +
     'decision|conclusion|resolution|takeaway|required|refinement|must fix|should|suggest|theirs|ours|version|' +

@@ -6,7 +6,7 @@ export interface PickedOption {
   option: string
 }
 
-/** Longest prompt that picks an option. A longer one says itself what it wants. */
+/** Length up to which a prompt may pick an option. A longer prompt states the wish itself. */
 const LONGEST_PICK = 300
 const LONGEST_SAID = 160
 const LONGEST_OPTION = 200

@@ -144,9 +144,9 @@ let hasLeftWork = false
 let hasNotices = false
 
 /**
- * Leaves work to others.
+ * Leaves work that the current signal need not wait for.
  * Background processes type into terminals and send notices.
- * This process or the next hook does the rest.
+ * This process, after its signals, or the next hook does any other work.
  */
 function leaveWork(work?: BackgroundWork): void {
   if (work === 'handoff') startWorker('drive')

@@ -314,8 +314,8 @@ async function withoutUnit(caller: Caller, unit: string, dryRun: boolean): Promi
 }
 
 /**
- * Refuses while a server runs, except the installed service's, which a purge stops itself.
- * Called before anything is changed.
+ * Throws while a server runs, unless the server is the installed service: a purge stops that.
+ * Call the function before anything is changed.
  */
 async function refuseWhileUserServes(caller: Caller, home: Home, unit: string | null): Promise<void> {
   const pid = unit === null ? null : await servicePid(caller)

@@ -15,8 +15,8 @@ export function missingFolders(folder: string): string[] {
 }
 
 /**
- * Adds folders that will be made.
- * Called before they exist.
+ * Adds folders to the record of folders that Baton made.
+ * Call the function before the folders are made, while they are still missing.
  * `missing` is the result of `missingFolders`.
  */
 export function rememberFolders(home: string, missing: readonly string[]): void {

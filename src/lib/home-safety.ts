@@ -56,9 +56,9 @@ export function judgeHome(home: Folders): BatonError | null {
 }
 
 /**
- * Refuses a home that another user could redirect to a folder with content of his own.
+ * Refuses a home that another user could redirect to a folder with content of that user.
  * Another user could make a link before the home exists.
- * In a folder that he can write, he could replace the home or a link on the way to it.
+ * A user who can write a folder on the way to the home could replace the home or a link there.
  * The launcher has the same rule for links.
  */
 function judgeLink(root: string): BatonError | null {

@@ -30,8 +30,8 @@ function resolveLevel(level: Level, limits: Limits): ResolvedLevel {
 }
 
 /**
- * Returns the place of a level. Null until the window is known:
- * for `85% or 300k` it decides which comes first.
+ * Returns the token count of a level's position.
+ * Null until the window is known, which for `85% or 300k` decides which part comes first.
  */
 function tokensAt(at: Position, limits: Limits): number | null {
   switch (at.of) {

@@ -56,7 +56,7 @@ export function readCaller(authorization: string | undefined, token: string, now
   return expiresAt === null ? null : { by: 'key', expiresAt }
 }
 
-/** Compares in constant time, whatever the lengths. */
+/** Compares two secrets in constant time, so that the duration tells nothing about them. */
 export function sameSecret(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b))
 }

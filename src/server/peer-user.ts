@@ -139,7 +139,7 @@ export type PeerCheck = (peer: SocketEnd, local: SocketEnd) => Promise<boolean>
 /**
  * Makes the check for this process.
  * Requests that arrive while the tables are read share the next read.
- * A flood of requests thus costs one read at a time.
+ * Therefore even a flood of requests causes only one read at a time.
  */
 export function makePeerCheck(read: () => Promise<SocketTables> = readSocketTables): PeerCheck {
   const uid = process.getuid?.()

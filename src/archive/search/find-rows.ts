@@ -32,8 +32,8 @@ export const KIND_WEIGHT: Record<HitKind, number> = {
 
 /**
  * Returns the rows that contain every term, best first. Null `streams` searches all streams.
- * Ranked by bm25 over the rare terms, by kind, and by whether the terms stand together.
- * If every term is common, ranked by kind and age among the newest rows.
+ * Ranks rows by bm25 over the rare terms, by kind, and by whether the terms stand together.
+ * If every term is common, ranks only the newest rows, by kind and age.
  */
 export function findRows(
   index: SearchIndex,

@@ -255,7 +255,8 @@ type SwitchedContext = SessionContext & Pick<SignalContext, 'enabled'>
 /**
  * Closes a compaction when no further report of it is expected.
  * A compaction that happened counts as completed.
- * For any other one, `judged` decides between failed and blocked, `unknown`: client is gone.
+ * For any other compaction, `judged` decides between failed and blocked.
+ * `unknown` stores the outcome `unknown`, because the client is gone.
  */
 export function closeUnfinishedCompaction(context: SwitchedContext, otherwise: 'judged' | 'unknown'): void {
   const progress = context.record.compaction

@@ -18,7 +18,8 @@ export const ORDER_NOTICE_MS = 10_000
 const LOOKED_MS = 5_000
 
 /**
- * True when the plugin module does not notice an order. It may have crashed while its files stay.
+ * True when the plugin module does not notice an order.
+ * A crashed module leaves its files behind, so the module's files alone do not show this.
  * False also for an old plugin module, which does not report obstacles.
  */
 export function isOrderUnnoticed(agent: Agent, liveDir: string, sessionId: string, orderId: string): boolean {

@@ -98,7 +98,7 @@ function modelAfter(observation: Observation, known: string | null): string | nu
   return model === null || known?.startsWith(model) ? known : model
 }
 
-/** Returns the higher of two running totals, which is the later one. */
+/** Returns the higher of two running totals: a total only grows, so the higher one is newer. */
 function higherTotal(told: number | null | undefined, known: number | null): number | null {
   return typeof told === 'number' ? Math.max(told, known ?? 0) : known
 }
