@@ -307,7 +307,7 @@ export interface ForkableClient {
 interface ForkStarter {
   /**
    * Returns the session's client, whose program and settings the fork copies.
-   * Returns a half sentence as a string when the session has no such client.
+   * If the session has no such client, returns the reason as text to end a sentence with.
    */
   client(hint: ProcessIdentity | null, sessionId: string): ForkableClient | string
   arguments(of: ForkSource, settingsFile: string): string[]

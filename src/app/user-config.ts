@@ -119,7 +119,7 @@ function refused(message: string, problems: readonly ConfigProblem[]): BatonErro
 
 /**
  * Parses a key such as `handoff.mode`, `levels[0].at`, `hooks["save"].command`.
- * Throws when it is invalid.
+ * Throws for a key that does not have this form.
  */
 function keyPath(key: string): KeyPath {
   const steps = [...key.matchAll(/(?:^|\.)([\w-]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/g)]

@@ -27,8 +27,8 @@ const AFTER_TITLE = /^\s*(?:(?:\*\*|__)?\s*)?(?:$|[:–—(#|/,.-]|(?:\*\*|__)|(
  * Returns the brief in an agent's answer, from its title to the end.
  * Null when it is missing or empty.
  * A brief in a code fence or quotation is shown by the agent, and may come from a file or web page.
- * If there are several others, the last one counts.
- * If the whole answer is one fence, its content counts as the answer.
+ * If the answer contains several other briefs, the last one counts.
+ * If the whole answer is one code fence, the fence's content counts as the answer.
  */
 export function findBrief(answer: string): string | null {
   const lines = linesOf(answer)

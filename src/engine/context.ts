@@ -57,7 +57,7 @@ export interface EngineDependencies {
  * Work for a background process.
  * `handoff`: type into a terminal or wait for the end of a review.
  * `notice`: notify the user outside the client.
- * Absent: write archives or read long transcripts.
+ * Without one of these values, the work is to write archives or read long transcripts.
  */
 export type BackgroundWork = 'handoff' | 'notice'
 

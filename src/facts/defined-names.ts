@@ -17,7 +17,7 @@ const DEFINES = new RegExp(
     // Methods of Java-like languages.
     String.raw`\b(?:public|private|protected|internal|static|override|suspend)` +
       String.raw`(?: [\w<>[\],?.]{1,60}){1,4} (\w{2,60})\(`,
-    // Shell functions, SQL objects, targets and jobs.
+    // Names of shell functions, SQL objects and Terraform blocks.
     String.raw`^([\w-]{2,60}) ?\(\) ?\{`,
     '\\b(?:create|alter|drop) (?:or replace )?(?:table|view|function|index|type)' +
       '(?: if (?:not )?exists)? ["`]?([\\w.]{2,80})',

@@ -23,7 +23,7 @@ const SPECIFIC = new RegExp(
     '\\b(?=[a-zA-Z-]{0,40}\\d)[a-zA-Z]\\w{0,30}(?:-\\w{1,30}){1,5}\\b',
     '(?<![\\w-])--?[a-zA-Z][\\w-]{1,40}',
     '\\b[A-Z][A-Z0-9]{1,20}(?:-\\d{1,6})?\\b',
-    // Figures, versions, numbers of issues and commits.
+    // Issue numbers, figures with units, versions and commit hashes.
     '#\\d{1,7}\\b',
     '\\bv?\\d{1,6}(?:[.,:]\\d{1,6}){0,4}(?: ?(?:ms|s|min|kB|KB|MB|GB|k|M)\\b|%|\\b)',
     '\\b(?=[0-9a-f]{0,39}\\d)[0-9a-f]{7,40}\\b',

@@ -112,8 +112,9 @@ const climbTo = (used: number): StepInput[] => [
   { bash: 'ls', used },
 ]
 
-/** Tokens above the client's compaction point, and above Baton's handoff level below it. */
+/** Token count that exceeds the client's compaction point. */
 const TO_COMPACTION = 172_008
+/** Token count that exceeds Baton's handoff level, but not the client's compaction point. */
 const TO_HANDOFF = 151_008
 
 const mentions = (run: PlantedRun): string => run.mentioned.map((kind) => `${run[kind]}\n`).join('')

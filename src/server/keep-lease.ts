@@ -6,7 +6,7 @@ export interface LeaseLimits {
   everyMs: number
   /** Seconds for which hooks call the server after a renewal. */
   seconds: number
-  /** Connections of unknown callers between two renewals that a server can still accept in time. */
+  /** Maximum connections of unknown callers between two renewals. More of them end the lease. */
   mostUnknown: number
 }
 

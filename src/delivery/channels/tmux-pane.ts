@@ -5,7 +5,7 @@ import { scaleTimeout } from '../../lib/patience.js'
 
 /** A pane of a tmux server. */
 export interface TmuxPane {
-  /** Null for the server at the user's default socket. */
+  /** Path of the tmux server's socket. Null for the user's default socket. */
   socket: string | null
   /** Pane id such as `%7`. Stays the same when the pane is moved. */
   pane: string

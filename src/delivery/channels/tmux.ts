@@ -303,7 +303,7 @@ async function enter(
 }
 
 /**
- * Deletes our text, however the composer shows it.
+ * Deletes Baton's text from the client's input line, however the client shows the text.
  * The composer was empty and no key was pressed since, so all of its content is ours.
  * False when the text may still be there.
  */

@@ -179,7 +179,7 @@ function wasModelAsked(context: SignalContext, message: Message): boolean {
 const FILE_CLOCK_MS = 10
 
 /**
- * Returns the end of the second for a time in whole seconds.
+ * Returns the end of the second for a time without milliseconds. Other times stay as they are.
  * Bash before version 5 reports times without fractions.
  * A message that the killed client got in that second must be repeated.
  */

@@ -57,7 +57,7 @@ export interface TakeResult {
   repeated: boolean
   /**
    * True when hooks of the session leave its tool batches to the plugin module's reports.
-   * Absent when this signal did not decide that.
+   * Absent when this signal does not decide whether they do.
    */
   far?: boolean
   /** True when the store could not save the signal, so its sender must keep it. */
