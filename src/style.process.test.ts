@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { ROOT } from './testing/source-files.js'
 
 /** The last commit before this rule. */
-const BEFORE_THE_RULE = 'f93218a39390812397143b6bf71d8a1c7406acb6'
+const BEFORE_THE_RULE = 'f759049d4bc69cdfa8e3bd87ff1a83cbaed640de'
 const SUBJECT = /^(feat|fix|perf|refactor|docs|test|build|chore|ci)(\([^()]+\))?!?: \S/
 const LONGEST = 72
 
