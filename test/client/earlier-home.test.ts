@@ -186,7 +186,8 @@ test.each([
   const { sessions } = await it.json('status', '--all')
   expect(sessions.find(isOf({ session_id: sessionId! }))).toMatchObject({
     state: 'ended',
-    source: 'mod',
+    // Report and transcript both hold the last answer; which is read last depends on timing.
+    source: expect.stringMatching(/^(?:mod|transcript)$/),
     exact: true,
     compaction_tokens: 167_000,
     level: 'notice',
