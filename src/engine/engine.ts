@@ -240,17 +240,11 @@ function endIfAbandoned(deps: EngineDependencies, sessionId: string): Event[] {
  * so those of a killed client are not measured yet.
  */
 function rereadEnded(deps: EngineDependencies): Event[] {
-  return sessionsNeedingBrief(deps.store, deps.now()).flatMap(({ sessionId }) =>
-    deps.store.transaction(() => {
-      const before = deps.store.session(sessionId)
-      if (before === null || before.state !== 'ended') return []
-      const signal = rereadSignal(before, deps.now().getTime(), false)
-      const { record, events } = takeOpened(deps, rawOf(signal, {}), signal, { deliver: 'keep', again: true })
-      // No signal arrived, so the time of the last one stays.
-      if (record !== null) deps.store.putSession({ ...record, seenAt: before.seenAt })
-      return events
-    }),
-  )
+  return sessionsNeedingBrief(deps.store, deps.now()).flatMap((record) => {
+    if (record.state !== 'ended') return []
+    const signal = rereadSignal(record, deps.now().getTime(), false)
+    return takeOpened(deps, rawOf(signal, {}), signal, { deliver: 'keep', again: true }).events
+  })
 }
 
 /** Returns an artificial signal that only makes the engine read the transcript again. */

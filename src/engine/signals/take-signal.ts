@@ -180,6 +180,8 @@ function openContext(
   const observation = signal.limits && !seen.limits.exact ? { ...seen, limits: signal.limits } : seen
   const seat = seatFor(deps.store, signal, observation, known?.seatId ?? null, at, deps.newId)
   const record = updateSessionRecord(known ?? newSessionRecord(signal, seat, at), signal, observation, at)
+  // A repeated read brings no signal, so the time of the last one stays.
+  if (options.again && known) record.seenAt = known.seenAt
   const job = record.jobId === null ? null : deps.store.job(record.jobId)
   if (job !== null && record.title?.by !== 'job') record.title = jobTitle(job) ?? record.title ?? null
   // A worktree is named after its job, so it would appear as a project of its own.
